@@ -1,0 +1,1 @@
+"""Parity of open weights served by others."""

@@ -1,0 +1,75 @@
+"""The exceptions that leave the package.
+
+::
+
+    DenvError
+    ├── UsageError              exit 2: what was asked for cannot be done as asked
+    │   ├── SuiteError          a suite's lines, each with file, line and field
+    │   ├── ReleaseError        a release's YAML, with line and key
+    │   ├── EndpointError       an URL, key or model that a side will not take
+    │   └── ResumeError         a run that cannot be continued with these settings
+    ├── HarnessError            exit 4: the harness itself could not run
+    │   ├── SelfCheckError      the instruments do not read their known cases right
+    │   └── StoreError          the data folder cannot be read or written
+    └── RunCancelledError       exit 130: interrupted, with what is known kept
+
+Faults of the endpoints under test are never exceptions out of a run: they are fields of an
+Exchange and an Observation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class DenvError(Exception):
+    """Base of every error that the package raises on purpose."""
+
+    exit_code = 4
+
+
+class UsageError(DenvError):
+    """The request cannot be carried out as it was made; nothing was sent."""
+
+    exit_code = 2
+
+
+class SuiteError(UsageError):
+    """One or more lines of a suite are wrong.
+
+    ``problems`` holds one ready sentence a fault, ``file:line: field: what``, 20 at the most.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+class ReleaseError(UsageError):
+    """A release file is wrong; the message names file, line and key."""
+
+
+class EndpointError(UsageError):
+    """A side will not take what it was given: URL, key, model, redirect, not an API."""
+
+
+class ResumeError(UsageError):
+    """The run to be continued does not exist, or its suite or settings have changed."""
+
+
+class HarnessError(DenvError):
+    """The harness itself could not run."""
+
+
+class SelfCheckError(HarnessError):
+    """The instruments do not read their known cases right, so no run is started."""
+
+
+class StoreError(HarnessError):
+    """The data folder cannot be read or written."""
+
+
+class RunCancelledError(DenvError):
+    """The run was interrupted; what was answered is journaled."""
+
+    exit_code = 130
