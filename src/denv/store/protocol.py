@@ -1,0 +1,98 @@
+"""The store as the runner and the reports see it. All calls are synchronous and may block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from denv.records import CaseResult, Exchange, Json, Side
+
+
+class AnswerKey(NamedTuple):
+    """Which answer of a run: the case's index, the side, the repeat, streamed or not."""
+
+    case: int
+    side: Side
+    repeat: int = 0
+    streamed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """A journaled exchange.
+
+    ``cache_key`` is None for an answer that may not serve another run. ``max_tokens`` is what
+    the request sent. ``answered`` is in seconds since the epoch.
+    """
+
+    key: AnswerKey
+    exchange: Exchange
+    max_tokens: int
+    answered: float
+    cache_key: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run's own row.
+
+    ``settings`` is everything that must be the same for the run to be continued; ``notes`` is
+    what the run has learned of its sides; ``head`` the report without its cases, once finished.
+    ``state`` is ``running``, ``cancelled`` or ``finished``.
+    """
+
+    run: str
+    started: float
+    state: str
+    settings: Mapping[str, Json]
+    notes: Mapping[str, Json]
+    head: Mapping[str, Json] | None = None
+    finished: float | None = None
+
+
+class Store(Protocol):
+    """Keeps runs. Every method raises ``StoreError`` when the data cannot be read or written."""
+
+    def create_run(self, record: RunRecord) -> None:
+        """Add a new run."""
+
+    def get_run(self, run: str) -> RunRecord | None:
+        """Give one run, or None."""
+
+    def latest_run(self) -> RunRecord | None:
+        """Give the run that was started last, or None."""
+
+    def update_run(
+        self,
+        run: str,
+        *,
+        state: str | None = None,
+        notes: Mapping[str, Json] | None = None,
+        head: Mapping[str, Json] | None = None,
+        finished: float | None = None,
+    ) -> None:
+        """Change what is given of a run."""
+
+    def append(
+        self, run: str, answers: Sequence[StoredAnswer], results: Sequence[CaseResult]
+    ) -> None:
+        """Journal answers and results in one transaction; what is there already is replaced."""
+
+    def answers(self, run: str, first: int, last: int) -> dict[AnswerKey, StoredAnswer]:
+        """Give the journaled answers of the cases ``first`` to ``last``, both included."""
+
+    def finished(self, run: str, first: int, last: int) -> set[int]:
+        """Give which of the cases ``first`` to ``last`` have a result."""
+
+    def results(self, run: str) -> Iterator[CaseResult]:
+        """Stream a run's results in the suite's order."""
+
+    def forget(self, run: str, keys: Sequence[AnswerKey]) -> None:
+        """Take answers, and their cases' results, out of a run, so that they are asked again."""
+
+    def cached(self, keys: Sequence[bytes], *, not_before: float) -> dict[bytes, StoredAnswer]:
+        """Give the newest answer of each key that is no older than ``not_before``."""
+
+    def close(self) -> None:
+        """Let go of the data."""

@@ -1,0 +1,292 @@
+"""The store on SQLAlchemy Core: SQLite in WAL mode."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Row,
+    create_engine,
+    delete,
+    event,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.exc import DatabaseError, SQLAlchemyError
+
+from denv.errors import StoreError
+from denv.records import CaseResult, Exchange, Json, Side
+from denv.store import tables
+from denv.store.forms import (
+    dump,
+    exchange_from_text,
+    exchange_to_text,
+    result_from_document,
+    result_to_document,
+)
+from denv.store.protocol import AnswerKey, RunRecord, StoredAnswer
+
+_LOCK_WAIT_S = 30
+_PAGE = 500
+
+
+def open_store(folder: Path) -> SqlStore:
+    """Open the data of a folder, which is made where it is missing.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be made or written, or holds data of another program version.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder}: {error.strerror}") from error
+    return SqlStore(folder / "denv.sqlite3")
+
+
+class SqlStore:
+    """Runs in one SQLite file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._engine = create_engine(
+            f"sqlite:///{path}", connect_args={"timeout": _LOCK_WAIT_S, "check_same_thread": False}
+        )
+        event.listen(self._engine, "connect", _set_pragmas)
+        with self._errors():
+            self._prepare()
+
+    def _prepare(self) -> None:
+        with self._engine.begin() as connection:
+            tables.metadata.create_all(connection)
+            found = connection.scalar(
+                select(tables.meta.c.value).where(tables.meta.c.name == "schema_version")
+            )
+            if found is None:
+                connection.execute(
+                    insert(tables.meta).prefix_with("OR IGNORE"),
+                    {"name": "schema_version", "value": str(tables.SCHEMA_VERSION)},
+                )
+            elif found != str(tables.SCHEMA_VERSION):
+                raise StoreError(
+                    f"{self._path}: the data have form {found}, this program reads "
+                    f"{tables.SCHEMA_VERSION}"
+                )
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseError as error:
+            raise StoreError(f"{self._path}: {error.orig}") from error
+        except SQLAlchemyError as error:
+            raise StoreError(f"{self._path}: {error}") from error
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        with self._errors(), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        with self._errors(), self._engine.connect() as connection:
+            yield connection
+
+    # -------------------------------------------------------------- runs
+
+    def create_run(self, record: RunRecord) -> None:
+        """Add a new run."""
+        with self._write() as connection:
+            connection.execute(
+                insert(tables.runs),
+                {
+                    "run": record.run,
+                    "started": record.started,
+                    "state": record.state,
+                    "settings": dump(record.settings),
+                    "notes": dump(record.notes),
+                    "head": None if record.head is None else dump(record.head),
+                    "finished": record.finished,
+                },
+            )
+
+    def get_run(self, run: str) -> RunRecord | None:
+        """Give one run, or None."""
+        with self._read() as connection:
+            row = connection.execute(
+                select(tables.runs).where(tables.runs.c.run == run)
+            ).one_or_none()
+        return None if row is None else _run_record(row)
+
+    def latest_run(self) -> RunRecord | None:
+        """Give the run that was started last, or None."""
+        with self._read() as connection:
+            row = connection.execute(
+                select(tables.runs).order_by(tables.runs.c.started.desc()).limit(1)
+            ).one_or_none()
+        return None if row is None else _run_record(row)
+
+    def update_run(
+        self,
+        run: str,
+        *,
+        state: str | None = None,
+        notes: Mapping[str, Json] | None = None,
+        head: Mapping[str, Json] | None = None,
+        finished: float | None = None,
+    ) -> None:
+        """Change what is given of a run."""
+        values: dict[str, Any] = {"state": state, "finished": finished}
+        values["notes"] = None if notes is None else dump(notes)
+        values["head"] = None if head is None else dump(head)
+        given = {name: value for name, value in values.items() if value is not None}
+        with self._write() as connection:
+            connection.execute(update(tables.runs).where(tables.runs.c.run == run).values(given))
+
+    # -------------------------------------------------------------- journal
+
+    def append(
+        self, run: str, answers: Sequence[StoredAnswer], results: Sequence[CaseResult]
+    ) -> None:
+        """Journal answers and results in one transaction; what is there already is replaced."""
+        with self._write() as connection:
+            if answers:
+                connection.execute(
+                    insert(tables.answers).prefix_with("OR REPLACE"),
+                    [_answer_row(run, answer) for answer in answers],
+                )
+            if results:
+                connection.execute(
+                    insert(tables.results).prefix_with("OR REPLACE"),
+                    [_result_row(run, result) for result in results],
+                )
+
+    def answers(self, run: str, first: int, last: int) -> dict[AnswerKey, StoredAnswer]:
+        """Give the journaled answers of the cases ``first`` to ``last``, both included."""
+        columns = tables.answers.c
+        with self._read() as connection:
+            rows = connection.execute(
+                select(tables.answers)
+                .where(columns.run == run)
+                .where(columns.case_index.between(first, last))
+            ).all()
+        found = map(_stored_answer, rows)
+        return {answer.key: answer for answer in found}
+
+    def finished(self, run: str, first: int, last: int) -> set[int]:
+        """Give which of the cases ``first`` to ``last`` have a result."""
+        columns = tables.results.c
+        with self._read() as connection:
+            return set(
+                connection.scalars(
+                    select(columns.case_index)
+                    .where(columns.run == run)
+                    .where(columns.case_index.between(first, last))
+                )
+            )
+
+    def results(self, run: str) -> Iterator[CaseResult]:
+        """Stream a run's results in the suite's order."""
+        columns = tables.results.c
+        with self._read() as connection:
+            rows = connection.execution_options(yield_per=_PAGE).execute(
+                select(columns.document).where(columns.run == run).order_by(columns.case_index)
+            )
+            for (document,) in rows:
+                yield result_from_document(json.loads(document))
+
+    def forget(self, run: str, keys: Sequence[AnswerKey]) -> None:
+        """Take answers, and their cases' results, out of a run, so that they are asked again."""
+        answers, results = tables.answers.c, tables.results.c
+        with self._write() as connection:
+            for key in keys:
+                connection.execute(
+                    delete(tables.answers)
+                    .where(answers.run == run, answers.case_index == key.case)
+                    .where(answers.side == key.side, answers.repeat == key.repeat)
+                    .where(answers.streamed == int(key.streamed))
+                )
+                connection.execute(
+                    delete(tables.results).where(results.run == run, results.case_index == key.case)
+                )
+
+    # -------------------------------------------------------------- cache
+
+    def cached(self, keys: Sequence[bytes], *, not_before: float) -> dict[bytes, StoredAnswer]:
+        """Give the newest answer of each key that is no older than ``not_before``."""
+        columns = tables.answers.c
+        with self._read() as connection:
+            rows = connection.execute(
+                select(tables.answers)
+                .where(columns.cache_key.in_(keys), columns.answered >= not_before)
+                .order_by(columns.answered)
+            ).all()
+        return {row.cache_key: _stored_answer(row) for row in rows}
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._engine.dispose()
+
+
+def _set_pragmas(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    # WAL with NORMAL loses nothing when the process is killed, and cannot corrupt the file.
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.close()
+
+
+def _answer_row(run: str, answer: StoredAnswer) -> dict[str, Any]:
+    key = answer.key
+    return {
+        "run": run,
+        "case_index": key.case,
+        "side": key.side.value,
+        "repeat": key.repeat,
+        "streamed": int(key.streamed),
+        "max_tokens": answer.max_tokens,
+        "answered": answer.answered,
+        "cache_key": answer.cache_key,
+        "exchange": exchange_to_text(answer.exchange),
+        "body": answer.exchange.body,
+    }
+
+
+def _result_row(run: str, result: CaseResult) -> dict[str, Any]:
+    return {
+        "run": run,
+        "case_index": result.index,
+        "outcome": result.outcome.value,
+        "cause": result.cause.value if result.cause else None,
+        "document": dump(result_to_document(result)),
+    }
+
+
+def _stored_answer(row: Row[Any]) -> StoredAnswer:
+    exchange: Exchange = exchange_from_text(row.exchange, row.body)
+    return StoredAnswer(
+        key=AnswerKey(row.case_index, Side(row.side), row.repeat, bool(row.streamed)),
+        exchange=exchange,
+        max_tokens=row.max_tokens,
+        answered=row.answered,
+        cache_key=row.cache_key,
+    )
+
+
+def _run_record(row: Row[Any]) -> RunRecord:
+    return RunRecord(
+        run=row.run,
+        started=row.started,
+        state=row.state,
+        settings=json.loads(row.settings),
+        notes=json.loads(row.notes),
+        head=None if row.head is None else json.loads(row.head),
+        finished=row.finished,
+    )
