@@ -1,0 +1,51 @@
+# All set-up is done here: a virtual environment beside this file, with pinned versions.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -q
+
+.PHONY: help demo test check fix bench mutants pins shots clean
+
+help:            ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "denv needs Python 3.11 or newer; name one with make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.lab: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) -e '.[lab]'
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) -e '.[lab,dev]'
+	@touch $@ $(VENV)/.lab
+
+demo: $(VENV)/.lab    ## the main job on real servers: a faithful stage passes, a damaged one fails
+	$(BIN)/denv parity demo
+
+test: $(VENV)/.dev    ## all tests, real servers included
+	$(BIN)/pytest
+
+check: $(VENV)/.dev    ## lint, types, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: $(VENV)/.dev    ## what can be mended without thought
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev    ## ratios against a bare loop on the same stub
+	$(BIN)/python -m benchmarks.overhead
+
+pins: $(VENV)/.dev    ## renew constraints.txt
+	$(PIP) pip-tools
+	$(BIN)/pip-compile -q --upgrade --all-extras --strip-extras --build-deps-for=editable \
+	  --no-emit-index-url --no-emit-find-links --no-header --no-annotate \
+	  -o constraints.txt pyproject.toml
+
+clean:            ## remove what the targets made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis mutants
