@@ -1,0 +1,32 @@
+"""Releases: what is rolled out and held to which parity, from YAML to frozen settings.
+
+``load_release`` reads a file; the ``parse_…`` functions read the quantities that releases and
+command lines share.
+"""
+
+from denv.release.loading import load_release
+from denv.release.quantities import parse_duration, parse_rate, parse_share, parse_thresholds
+from denv.release.settings import (
+    Engine,
+    Parity,
+    Reference,
+    Release,
+    ReleaseSettings,
+    Stage,
+    release_schema,
+)
+
+__all__ = [
+    "Engine",
+    "Parity",
+    "Reference",
+    "Release",
+    "ReleaseSettings",
+    "Stage",
+    "load_release",
+    "parse_duration",
+    "parse_rate",
+    "parse_share",
+    "parse_thresholds",
+    "release_schema",
+]

@@ -1,0 +1,129 @@
+"""A release's file → its settings; every error names file, line and key."""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from denv.errors import ReleaseError
+from denv.release.nodes import Document, KeyPath, dotted, read_document
+from denv.release.settings import Release, ReleaseSettings
+
+MAX_BYTES = 1024 * 1024
+MAX_PROBLEMS = 20
+
+_MESSAGES = {
+    "missing": "missing",
+    "string_type": "must be a text; if it is one, put it in quotes",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping of keys to values",
+    "model_type": "must be a mapping of keys to values",
+    "string_pattern_mismatch": "must begin with http:// or https://",
+}
+
+
+def load_release(path: str | os.PathLike[str]) -> Release:
+    """Read and validate a release file.
+
+    Raises
+    ------
+    ReleaseError
+        With up to 20 lines, each ``file:line: key: what is wrong``.
+    """
+    where = Path(path)
+    document = read_document(_text(where))
+    faults = list(document.faults)
+    settings = None
+    if not faults:
+        settings = _validated(document, faults)
+    if settings is None:
+        raise ReleaseError("\n".join(_sentences(where, faults)))
+    return Release(
+        path=where,
+        digest=settings.digest,
+        name=settings.name,
+        stage=settings.stage,
+        engine=settings.engine,
+        recipe=settings.recipe,
+        parity=settings.parity,
+        rollout=settings.rollout,
+        alarms=tuple(settings.alarms),
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ReleaseError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(raw) > MAX_BYTES:
+        raise ReleaseError(f"{path}: longer than {MAX_BYTES // 1024} KiB, which no release is")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ReleaseError(f"{path}:{line}: not UTF-8") from None
+
+
+def _validated(document: Document, faults: list[tuple[int, str, str]]) -> ReleaseSettings | None:
+    if not isinstance(document.value, dict):
+        what = "empty" if document.value is None else "not a mapping of keys to values"
+        faults.append((1, "", what))
+        return None
+    try:
+        return ReleaseSettings.model_validate(document.value)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_context=False, include_input=False)
+        faults.extend(_fault(detail, document) for detail in details)
+        return None
+
+
+def _fault(detail: ErrorDetails, document: Document) -> tuple[int, str, str]:
+    path: KeyPath = detail["loc"]
+    if detail["type"] == "extra_forbidden":
+        what = f"unknown key{_suggestion(path)}"
+    else:
+        plain = detail["msg"].removeprefix("Value error, ")
+        what = _MESSAGES.get(detail["type"], plain)
+    return document.line_of(path), dotted(path), what
+
+
+def _suggestion(path: KeyPath) -> str:
+    known = _keys_at(path[:-1])
+    near = get_close_matches(str(path[-1]).replace("_", "-").lower(), known, n=1)
+    return f'; did you mean "{near[0]}"?' if near else f" (keys: {', '.join(known)})"
+
+
+def _keys_at(path: KeyPath) -> list[str]:
+    """Give the keys that the section at a path takes."""
+    section: type[BaseModel] = ReleaseSettings
+    for key in path:
+        fields = {field.alias: field.annotation for field in section.model_fields.values()}
+        section = next(filter(_is_section, _members(fields.get(str(key)))), section)
+    return [field.alias or name for name, field in section.model_fields.items()]
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    return (annotation, *get_args(annotation))
+
+
+def _is_section(candidate: Any) -> bool:
+    return isinstance(candidate, type) and issubclass(candidate, BaseModel)
+
+
+def _sentences(path: Path, faults: list[tuple[int, str, str]]) -> list[str]:
+    ordered = sorted(faults, key=lambda fault: fault[0])
+    shown = [
+        f"{path}:{line}: {f'{key}: ' if key else ''}{what}"
+        for line, key, what in ordered[:MAX_PROBLEMS]
+    ]
+    more = len(ordered) - len(shown)
+    return [*shown, f"and {more} more"] if more else shown
