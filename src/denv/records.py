@@ -385,6 +385,7 @@ class Observation:
     native_finish_reason: str | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
     logprobs_absent: str | None = None
+    logprobs_reasoning: int = 0
     usage: Usage | None = None
     model: str | None = None
     system_fingerprint: str | None = None
