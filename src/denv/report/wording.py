@@ -1,0 +1,107 @@
+"""What verdicts, outcomes and causes mean, in plain words, for every form of the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from denv.report.model import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """One sentence on what it is, and one on where to look."""
+
+    says: str
+    look: str
+
+
+VERDICTS = {
+    "pass": "The stage holds every threshold against this reference.",
+    "fail": "The stage does not hold its thresholds.",
+    "inconclusive": "Too little could be measured to say pass or fail.",
+    "error": "The comparison could not be carried out; this says nothing about the stage.",
+    "cancelled": "The run was interrupted. What follows is unfinished and proves nothing.",
+}
+
+OUTCOMES = {
+    "pass": "passed",
+    "fail": "failed",
+    "reference-fail": "the reference itself does not pass the check",
+    "unmeasured": "could not be measured",
+    "reference-error": "the reference gave no usable answer",
+}
+
+CAUSES = {
+    "template": Meaning(
+        "The server makes another prompt of the messages, or refuses them.",
+        "Compare the deployed chat template with the one that is published with the weights.",
+    ),
+    "parser": Meaning(
+        "The answer was sound, but the server's parser gave it the wrong form.",
+        "Check the server's tool-call and reasoning parser: which one is set, and its version.",
+    ),
+    "limit": Meaning(
+        "The answer was cut off before it was complete.",
+        "Look at context length and output limits of the server, and of proxies before it.",
+    ),
+    "sampling": Meaning(
+        "Tokens are drawn with other settings than the request asks for.",
+        "Look for a default temperature, top-p or penalty in the server's configuration.",
+    ),
+    "precision": Meaning(
+        "The probabilities differ by more than rounding explains.",
+        "Compare the quantisation of weights, activations and key-value cache.",
+    ),
+    "engine": Meaning(
+        "The inference engine breaks down, for instance into endless repetition.",
+        "Try another engine version; switch off speculation and caches one at a time.",
+    ),
+    "model": Meaning(
+        "The answers come from other weights.",
+        "Compare the checksums of the deployed files with the published ones.",
+    ),
+    "contract": Meaning(
+        "The response is not of the form that the Chat Completions API prescribes.",
+        "Look at the raw response, and at gateways that rewrite it.",
+    ),
+    "availability": Meaning(
+        "No usable answer came: errors, time-outs or broken connections.",
+        "Read the server's log for these times; look at load, memory and time-outs.",
+    ),
+    "unstable": Meaning(
+        "The stage answers the same request differently from one time to the next.",
+        "Look for replicas that differ, for batching effects and for sampling.",
+    ),
+    "unknown": Meaning(
+        "The answer is wrong, and one exchange cannot say why.",
+        "Read the differences of the cases; repeats show whether the answer is stable.",
+    ),
+}
+
+
+def next_steps(head: Document) -> list[str]:
+    """Say what a reader can do now, first things first."""
+    resume = f"Continue this run with --resume {head['run']}: it asks only what is unanswered."
+    if head["verdict"] == "pass":
+        return ["Nothing has to be done. See below what this run cannot say."]
+    if head["verdict"] == "inconclusive":
+        return ["See below which cases were not counted, and why.", resume]
+    if head["verdict"] == "error":
+        return ["Check the reference: address, key, model and load.", resume]
+    if head["verdict"] == "cancelled":
+        return [resume]
+    steps = [
+        f"{cause} ({count} {'case' if count == 1 else 'cases'}): {CAUSES[cause].look}"
+        for cause, count in ranked(head)[:3]
+    ]
+    return steps or ["Read the reasons above and the requests of the stage below."]
+
+
+def ranked(head: Document) -> list[tuple[str, int]]:
+    """Order the causes of failed cases, the most frequent first."""
+    return sorted(head["causes"].items(), key=lambda item: (-item[1], item[0]))
+
+
+def sides(head: Document) -> list[tuple[str, Document]]:
+    """Give both endpoints with the name of their part."""
+    return [("stage", head["stage"]), ("reference", head["reference"])]
