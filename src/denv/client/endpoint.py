@@ -1,0 +1,279 @@
+"""One endpoint, asked by many workers: slots, pace, shared waits, retries and refused fields."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from denv.client import redirects, retry
+from denv.client.pace import Pace
+from denv.client.secrets import Masker, check_url
+from denv.client.transport import MAX_BYTES, HttpCall, Transport
+from denv.encode import adapt
+from denv.errors import EndpointError
+from denv.records import (
+    Attempt,
+    Cause,
+    Dialect,
+    Endpoint,
+    Exchange,
+    FaultKind,
+    Observation,
+    Problem,
+    ProblemKind,
+    Request,
+    Secret,
+)
+
+CHAT = "/chat/completions"
+MODELS = "/models"
+
+_MAX_HOPS = 3
+_MAX_REFUSALS = 8
+_SECRET_WORDS = ("auth", "key", "token", "secret", "cookie", "pass")
+_OWN_HEADERS = frozenset({"host", "content-length", "content-type", "transfer-encoding"})
+_CONNECTION_FAULTS = frozenset(
+    {FaultKind.DNS, FaultKind.CONNECT, FaultKind.TIMEOUT_CONNECT, FaultKind.CUT}
+)
+
+
+class EndpointClient:
+    """Asks one endpoint: at most ``concurrency`` at once and ``rate`` a second.
+
+    ``clock`` is monotonic and ``wall`` is Unix time, both in seconds; ``rng`` gives the jitter.
+    ``on_dialect`` is told of each change in how requests to this side are written.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        transport: Transport,
+        observe: Callable[[Exchange], Observation],
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        rng: retry.Rng | None = None,
+        on_dialect: Callable[[Dialect], None] | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self.endpoint = endpoint
+        self.base = check_url(endpoint.url)
+        self.dialect = Dialect()
+        self.masker = Masker(_secrets_of(endpoint))
+        self._transport = transport
+        self._observe = observe
+        self._clock, self._wall, self._sleep = clock, wall, sleep
+        self._rng = rng or random.Random()  # noqa: S311 - jitter, not a secret
+        self._on_dialect = on_dialect
+        self._max_bytes = max_bytes
+        self._headers = _headers_of(endpoint)
+        replica_header = endpoint.replica_header
+        self._replica_header = replica_header.lower() if replica_header else None
+        self._slots = asyncio.Semaphore(endpoint.concurrency)
+        self._pace = Pace(endpoint.rate, clock=clock, sleep=sleep, rng=self._rng)
+
+    async def close(self) -> None:
+        """Close the transport."""
+        await self._transport.close()
+
+    async def ask(
+        self, build: Callable[[Dialect], Request], *, follow: bool = True
+    ) -> tuple[Exchange, Observation, Request]:
+        """Ask until there is an answer, or no hope of one; give the last exchange.
+
+        ``build`` writes the request in the endpoint's present dialect and is called again after
+        a change of it. ``follow`` takes redirects (307, 308) to the very same host and port.
+        """
+        attempts: list[Attempt] = []
+        async with self._slots:
+            while True:
+                request, exchange = await self._taken(build, follow=follow)
+                observation = self._observe(exchange)
+                if not await self._waited(exchange, observation.problem, attempts):
+                    break
+        if attempts:
+            exchange = replace(exchange, attempts=tuple(attempts))
+            observation = replace(observation, attempts=exchange.attempts)
+        return exchange, observation, request
+
+    async def list_models(self) -> Exchange:
+        """Ask ``/models``, with the same retries; redirects are not followed."""
+        call = self._call("GET", MODELS, b"", streamed=False)
+        attempts: list[Attempt] = []
+        async with self._slots:
+            while True:
+                exchange = await self._send(call, follow=False)
+                if not await self._waited(exchange, listing_problem(exchange), attempts):
+                    return replace(exchange, attempts=tuple(attempts))
+
+    # ------------------------------------------------------------ refused fields
+
+    async def _taken(
+        self, build: Callable[[Dialect], Request], *, follow: bool
+    ) -> tuple[Request, Exchange]:
+        """Send, and send again in another dialect while a field is refused by name."""
+        request = build(self.dialect)
+        for _ in range(_MAX_REFUSALS):
+            call = self._call("POST", CHAT, request.body, streamed=request.stream)
+            exchange = await self._send(call, follow=follow)
+            if exchange.status not in {400, 422} or exchange.fault is not None:
+                break
+            rewritten = self._rewritten(build, request, exchange.status, exchange.body)
+            if rewritten is None:
+                break
+            request = rewritten
+        return request, exchange
+
+    def _rewritten(
+        self, build: Callable[[Dialect], Request], refused: Request, status: int, body: bytes
+    ) -> Request | None:
+        """Write a refused request anew, None where nothing of it would change."""
+        # Another worker may have met the same refusal first: its change is tried before one more.
+        request = build(self.dialect)
+        if request.body != refused.body:
+            return request
+        changed = adapt(self.dialect, status=status, body=body)
+        if changed is None:
+            return None
+        request = build(changed)
+        if request.body == refused.body:
+            return None
+        self.dialect = changed
+        if self._on_dialect is not None:
+            self._on_dialect(changed)
+        return request
+
+    # ------------------------------------------------------------ one request
+
+    def _call(self, method: str, path: str, body: bytes, *, streamed: bool) -> HttpCall:
+        return HttpCall(
+            method=method,
+            url=self.base + path,
+            headers=self._headers,
+            body=body,
+            timeouts=self.endpoint.timeouts,
+            streamed=streamed,
+            max_bytes=self._max_bytes,
+        )
+
+    async def _send(self, call: HttpCall, *, follow: bool) -> Exchange:
+        for hop in range(_MAX_HOPS + 1):
+            await self._pace.admitted()
+            exchange = await self._transport.send(call)
+            target = redirects.target_of(exchange, call.url)
+            if target is None:
+                break
+            allowed = redirects.may_follow(exchange.status, target, call.url)
+            if not (follow and allowed) or hop == _MAX_HOPS:
+                exchange = replace(exchange, fault=redirects.fault_of(exchange.status, target))
+                break
+            call = replace(call, url=target)
+        exchange = self.masker.exchange(exchange)
+        if self._replica_header is not None:
+            replica = dict(exchange.headers).get(self._replica_header)
+            exchange = replace(exchange, replica=replica)
+        return exchange
+
+    # ------------------------------------------------------------ retries
+
+    async def _waited(
+        self, exchange: Exchange, problem: Problem | None, attempts: list[Attempt]
+    ) -> bool:
+        """Wait and note the attempt where asking again may help; False where the answer stands."""
+        if problem is None:
+            return False
+        asked_s = _asked_wait(exchange, now=self._wall())
+        wait_s = retry.backoff(len(attempts), self._rng)
+        if asked_s is not None:
+            wait_s = min(asked_s, retry.MAX_RETRY_AFTER_S)
+        shared = _is_shared(exchange, asked_s, problem)
+        if shared:
+            # Also after the last try: the other workers must not run into the same wall.
+            self._pace.hold(wait_s)
+        if not self._is_worth_it(exchange, problem, attempts):
+            return False
+        started = self._clock()
+        if not shared:
+            await self._sleep(wait_s)
+        await self._pace.resumed()
+        message = problem.message + retry.capped_note(asked_s)
+        attempts.append(Attempt(exchange.status, message, self._clock() - started))
+        return True
+
+    def _is_worth_it(self, exchange: Exchange, problem: Problem, attempts: list[Attempt]) -> bool:
+        if not problem.retry or len(attempts) >= self.endpoint.retries or _is_page(exchange):
+            return False
+        if exchange.fault is not None and exchange.fault.kind is FaultKind.TLS:
+            return False  # a certificate does not become trusted by waiting
+        # A template that raises is a refusal in a server error's clothes: it will raise again.
+        repeats = bool(attempts) and attempts[-1].problem.startswith(problem.message)
+        return not (repeats and problem.cause is Cause.TEMPLATE and (exchange.status or 0) >= 500)
+
+
+def _asked_wait(exchange: Exchange, *, now: float) -> float | None:
+    if exchange.status not in {429, 503}:
+        return None
+    return retry.asked_wait(dict(exchange.headers).get("retry-after"), now=now)
+
+
+def _is_shared(exchange: Exchange, asked_s: float | None, problem: Problem) -> bool:
+    if asked_s is not None or exchange.status == 429:
+        return True
+    fault = exchange.fault
+    return problem.retry and fault is not None and fault.kind in _CONNECTION_FAULTS
+
+
+def _is_page(exchange: Exchange) -> bool:
+    """Tell an answered web page, which no second try turns into an API."""
+    return exchange.status == 200 and is_html(exchange)
+
+
+def is_html(exchange: Exchange) -> bool:
+    """Tell HTML by its first bytes, or by its type where the body is not JSON all the same."""
+    kind = dict(exchange.headers).get("content-type", "").lower()
+    start = exchange.body[:200].lstrip().lower()
+    if start.startswith((b"<!doctype html", b"<html")):
+        return True
+    return "text/html" in kind and not start.startswith((b"{", b"["))
+
+
+def listing_problem(exchange: Exchange) -> Problem | None:
+    """Judge an answer that is no chat completion by status and fault alone."""
+    fault, status = exchange.fault, exchange.status
+    if fault is not None:
+        again = fault.kind not in {FaultKind.REDIRECT, FaultKind.TOO_LARGE}
+        return Problem(ProblemKind.TRANSPORT, Cause.AVAILABILITY, fault.message, retry=again)
+    if status == 429:
+        return Problem(ProblemKind.RATE_LIMITED, Cause.AVAILABILITY, "status 429", retry=True)
+    if status is not None and status >= 500:
+        message = f"status {status}"
+        return Problem(ProblemKind.SERVER_ERROR, Cause.AVAILABILITY, message, retry=True)
+    return None
+
+
+def _headers_of(endpoint: Endpoint) -> dict[str, str]:
+    """Give the headers of each request of an endpoint, the key's among them."""
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    for name, value in endpoint.headers.items():
+        if name.lower() in _OWN_HEADERS:
+            raise EndpointError(f"the header {name} is set by the run itself")
+        if not name.isascii() or not (name + value).isprintable() or set(name) & set(" :"):
+            raise EndpointError(f"the header {name!r} cannot be sent: a character is not allowed")
+        if endpoint.key is not None and name.lower() == "authorization":
+            raise EndpointError("both a key and an Authorization header are given")
+        headers[name] = value
+    if endpoint.key is not None:
+        headers["Authorization"] = f"Bearer {endpoint.key.reveal()}"
+    return headers
+
+
+def _secrets_of(endpoint: Endpoint) -> list[Secret]:
+    secrets = [endpoint.key] if endpoint.key is not None else []
+    for name, value in endpoint.headers.items():
+        if any(word in name.lower() for word in _SECRET_WORDS):
+            secrets += [Secret(value), Secret(value.rpartition(" ")[2])]
+    return secrets

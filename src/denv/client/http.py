@@ -1,0 +1,299 @@
+"""The transport over aiohttp: each fault becomes a value, each time-out has its own name."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+from contextvars import ContextVar
+from pathlib import Path
+from urllib.request import getproxies, proxy_bypass
+from weakref import WeakSet
+
+import aiohttp
+from aiohttp import http_exceptions
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
+from yarl import URL
+
+from denv.client.faults import fault_of, timeout_fault
+from denv.client.transport import HttpCall
+from denv.errors import UsageError
+from denv.records import Exchange, Fault, FaultKind, Timeouts
+
+KEEPALIVE_S = 4.0
+"""Common servers close idle connections after 5 s; leaving first avoids asking a closed one."""
+
+MAX_HEADER_BYTES = 32 * 1024
+KEPT_OF_TOO_LARGE = 4096
+"""Of a body past the cap only so much is kept, for the message."""
+
+STALE_WITHIN_S = 1.0
+"""A reused connection cut this early was closed while idle: that says nothing of the server."""
+
+_reused: ContextVar[bool] = ContextVar("reused", default=False)
+"""Whether the present call's connection was kept from an earlier one."""
+
+_HANDLED = (
+    aiohttp.ClientError,
+    http_exceptions.HttpProcessingError,
+    OSError,
+    ValueError,
+    RuntimeError,
+    UsageError,
+)
+
+
+class AiohttpTransport:
+    """Sends calls of one endpoint over a pool of kept connections.
+
+    ``concurrency`` is how many calls run at once. Proxies come from the environment
+    (``HTTP_PROXY``, ``HTTPS_PROXY``, ``ALL_PROXY``, ``NO_PROXY``); netrc is never read. CAs are
+    the system's, or ``SSL_CERT_FILE``'s, and those of ``REQUESTS_CA_BUNDLE`` and ``ca_file``.
+
+    Raises
+    ------
+    UsageError
+        For a CA file that cannot be read, and for a proxy towards ``base`` that is not spoken.
+    """
+
+    def __init__(
+        self,
+        base: str | None = None,
+        *,
+        concurrency: int = 8,
+        ca_file: Path | str | None = None,
+    ) -> None:
+        if base is not None:
+            proxy_for(URL(base))
+        self._limit = concurrency + 4
+        self._ca_files = _ca_files(ca_file)
+        # Building a context takes milliseconds: only where a bad file must be reported at once.
+        self._tls = _tls_context(self._ca_files) if self._ca_files else None
+        self._session: aiohttp.ClientSession | None = None
+        self._routes: dict[str, tuple[URL, URL | None]] = {}
+        self._limits: dict[Timeouts, aiohttp.ClientTimeout] = {}
+
+    async def send(self, call: HttpCall) -> Exchange:
+        """Send one call; ask again only on a pooled connection that was already closed."""
+        exchange, stale = await self._once(call)
+        if stale:
+            exchange, _ = await self._once(call)
+        return exchange
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _once(self, call: HttpCall) -> tuple[Exchange, bool]:
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        limits = call.timeouts
+        _reused.set(False)
+        answer = _Answer(call, started)
+        fault: Fault | None
+        timer = asyncio.timeout_at(started + min(limits.first_byte_s, limits.total_s))
+        try:
+            async with timer:
+                response = await self._start(call)
+                try:
+                    timer.reschedule(started + limits.total_s)
+                    answer.head(response, loop.time())
+                    await answer.read(response, loop)
+                finally:
+                    # After a whole body this is a no-op; otherwise the connection is not reused.
+                    response.close()
+        except _HANDLED as error:
+            fault = answer.fault_of(error, expired=timer.expired())
+        else:
+            fault = answer.fault
+        now = loop.time()
+        stale = (
+            _reused.get()
+            and answer.status is None
+            and fault is not None
+            and fault.kind is FaultKind.CUT
+            and now - started < STALE_WITHIN_S
+        )
+        return answer.exchange(fault, now), stale
+
+    async def _start(self, call: HttpCall) -> aiohttp.ClientResponse:
+        session = self._session or self._open()
+        url, proxy = self._routes.get(call.url) or self._route(call.url)
+        limits = self._limits.get(call.timeouts)
+        if limits is None:
+            limits = aiohttp.ClientTimeout(total=None, connect=call.timeouts.connect_s)
+            self._limits[call.timeouts] = limits
+        return await session.request(
+            call.method,
+            url,
+            data=call.body or None,
+            headers=call.headers,
+            allow_redirects=False,
+            proxy=proxy,
+            timeout=limits,
+            ssl=self._tls or True,
+        )
+
+    def _route(self, text: str) -> tuple[URL, URL | None]:
+        url = URL(text)
+        if url.scheme == "https" and self._tls is None:
+            self._tls = _tls_context(())
+        route = self._routes[text] = (url, proxy_for(url))
+        return route
+
+    def _open(self) -> aiohttp.ClientSession:
+        self._session = aiohttp.ClientSession(
+            connector=_Pool(limit=self._limit, keepalive_timeout=KEEPALIVE_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"Accept-Encoding": "gzip, deflate"},
+            trust_env=False,  # would read netrc and send its passwords
+            max_line_size=MAX_HEADER_BYTES,
+            max_field_size=MAX_HEADER_BYTES,
+        )
+        return self._session
+
+
+class _Pool(aiohttp.TCPConnector):
+    """Notes for the present call whether its connection was kept from an earlier one.
+
+    The library's tracing tells the same, but costs each request more than all else here.
+    """
+
+    def __init__(self, *, limit: int, keepalive_timeout: float) -> None:
+        super().__init__(limit=limit, keepalive_timeout=keepalive_timeout)
+        self._known: WeakSet[object] = WeakSet()
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the base class has it so
+    ) -> Connection:
+        """Get a connection as the base class does."""
+        connection = await super().connect(req, traces, timeout)
+        if connection.protocol in self._known:
+            _reused.set(True)
+        else:
+            self._known.add(connection.protocol)
+        return connection
+
+
+class _Answer:
+    """What has come so far, so that a fault in the middle loses nothing of it."""
+
+    def __init__(self, call: HttpCall, started: float) -> None:
+        self.call = call
+        self.started = started
+        self.status: int | None = None
+        self.headers: tuple[tuple[str, str], ...] = ()
+        self.body = b""
+        self.fault: Fault | None = None
+        self.first_byte_s: float | None = None
+
+    def head(self, response: aiohttp.ClientResponse, now: float) -> None:
+        self.status = response.status
+        self.first_byte_s = now - self.started
+        self.headers = tuple((name.lower(), _text(v)) for name, v in response.headers.items())
+
+    async def read(self, response: aiohttp.ClientResponse, loop: asyncio.AbstractEventLoop) -> None:
+        """Read to the end, or to the cap; the body kept is what came, even after a fault."""
+        if (response.content_length or 0) > self.call.max_bytes:
+            self.fault = self._too_large()
+            return
+        content = response.content
+        first = await content.readany()
+        self.first_byte_s = loop.time() - self.started
+        if content.at_eof() and len(first) <= self.call.max_bytes:
+            self.body = first
+            return
+        buffer = bytearray(first)
+        try:
+            while len(buffer) <= self.call.max_bytes and (chunk := await content.readany()):
+                buffer += chunk
+            if len(buffer) > self.call.max_bytes:
+                self.fault = self._too_large()
+                del buffer[KEPT_OF_TOO_LARGE:]
+        finally:
+            self.body = bytes(buffer)
+
+    def exchange(self, fault: Fault | None, now: float) -> Exchange:
+        return Exchange(
+            status=self.status,
+            headers=self.headers,
+            body=self.body,
+            streamed=self.call.streamed,
+            fault=fault,
+            first_byte_s=self.first_byte_s,
+            elapsed_s=now - self.started,
+        )
+
+    def fault_of(self, error: Exception, *, expired: bool) -> Fault:
+        limits = self.call.timeouts
+        if isinstance(error, UsageError):
+            return Fault(FaultKind.PROTOCOL, str(error))
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return timeout_fault(FaultKind.TIMEOUT_CONNECT, limits)
+        if not expired:
+            return fault_of(error, self.call.url)
+        if self.status is None and limits.first_byte_s < limits.total_s:
+            return timeout_fault(FaultKind.TIMEOUT_FIRST_BYTE, limits)
+        return timeout_fault(FaultKind.TIMEOUT_TOTAL, limits)
+
+    def _too_large(self) -> Fault:
+        return Fault(
+            FaultKind.TOO_LARGE,
+            f"the answer is larger than {self.call.max_bytes} bytes; reading was stopped there",
+        )
+
+
+def _text(value: str) -> str:
+    """Give a header's value without the lone surrogates that stand for bytes that are not UTF-8."""
+    if value.isascii():
+        return value
+    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def proxy_for(url: URL) -> URL | None:
+    """Give the proxy that the environment names for an URL, as curl and requests read it.
+
+    Raises
+    ------
+    UsageError
+        For a kind of proxy that is not spoken here (SOCKS).
+    """
+    found = getproxies()
+    named = found.get(url.scheme) or found.get("all")
+    if not named or proxy_bypass(url.host_port_subcomponent or ""):
+        return None
+    proxy = URL(named if "://" in named else f"http://{named}")
+    if proxy.scheme not in {"http", "https"} or not proxy.host:
+        raise UsageError(f"a proxy of kind {proxy.scheme!r} is not supported; use an HTTP proxy")
+    return proxy
+
+
+def _ca_files(explicit: Path | str | None) -> tuple[Path, ...]:
+    named: list[tuple[str, Path | str | None]] = [("the CA file", explicit)]
+    named += [(name, os.environ.get(name)) for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")]
+    found = tuple(Path(value) for _, value in named if value)
+    # OpenSSL reads these two itself, and silently ignores them where they name nothing.
+    named += [(name, os.environ.get(name)) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")]
+    for what, value in named:
+        if value and not Path(value).exists():
+            raise UsageError(f"{what}: {value} does not exist")
+    return found
+
+
+def _tls_context(ca_files: tuple[Path, ...]) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    for path in ca_files:
+        try:
+            if path.is_dir():
+                context.load_verify_locations(capath=path)
+            else:
+                context.load_verify_locations(cafile=path)
+        except (ssl.SSLError, OSError):
+            raise UsageError(f"{path} holds no certificates that can be read") from None
+    return context

@@ -1,0 +1,54 @@
+"""When one endpoint's workers may send: evenly spaced, and all held back by a shared wait."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from denv.client.retry import Rng
+
+MAX_JITTER_S = 1.0
+
+
+class Pace:
+    """Spaces sends at ``rate`` a second (None: no limit) and holds them all while a wait stands.
+
+    A time slot is taken by arithmetic before the wait for it, so that workers queue in order
+    without a lock.
+    """
+
+    def __init__(
+        self,
+        rate: float | None,
+        *,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]],
+        rng: Rng,
+    ) -> None:
+        self._gap_s = 1.0 / rate if rate else 0.0
+        self._clock, self._sleep, self._rng = clock, sleep, rng
+        self._next_at = float("-inf")
+        self._resume_at = float("-inf")
+
+    def hold(self, wait_s: float) -> None:
+        """Let nobody send for so long; a longer wait that stands already is kept."""
+        self._resume_at = max(self._resume_at, self._clock() + wait_s)
+
+    async def resumed(self) -> None:
+        """Wait until no shared wait stands."""
+        while (pause := self._resume_at - self._clock()) > 0:
+            # Each worker adds its own jitter, so that they do not all come back at once.
+            await self._sleep(pause + self._rng.random() * min(0.1 * pause, MAX_JITTER_S))
+
+    async def admitted(self) -> None:
+        """Wait for the next moment at which one request may be sent."""
+        while True:
+            await self.resumed()
+            if not self._gap_s:
+                return
+            now = self._clock()
+            at = max(now, self._next_at)
+            self._next_at = at + self._gap_s
+            if at > now:
+                await self._sleep(at - now)
+            if self._resume_at <= self._clock():
+                return
