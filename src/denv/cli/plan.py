@@ -1,0 +1,188 @@
+"""Command line, release and recipe → what a run is to do. Flags win over the release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from denv.cli.sides import endpoint, read
+from denv.errors import UsageError
+from denv.recipes import Recipe
+from denv.recipes import load as load_recipe
+from denv.records import Endpoint, Kind, Side, Thresholds
+from denv.release import (
+    Release,
+    Stage,
+    load_release,
+    parse_duration,
+    parse_share,
+    parse_thresholds,
+)
+from denv.runner import Settings
+
+NEVER_STORED = frozenset({"stage_header", "reference_header"})
+"""Header values may be secrets: a resumed run must be given them again."""
+
+NOT_A_SETTING = frozenset(
+    {"resume", "json_file", "html_file", "junit_file", "markdown_file", "quiet", "store"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A suite's path, both sides, and the settings of a run."""
+
+    suite: Path
+    stage: Endpoint
+    reference: Endpoint
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The options that hold, and what they name."""
+
+    given: Mapping[str, Any]
+    release: Release | None
+    recipe: Recipe | None
+
+
+def make_plan(
+    given: Mapping[str, Any], *, stored: Mapping[str, Any] | None = None, offline: bool = False
+) -> Plan:
+    """Build a run's plan.
+
+    ``given`` are the command line's options by their names; ``stored`` those of the run that is
+    resumed, which hold where nothing else is given.
+
+    Raises
+    ------
+    UsageError
+        Names the option, or the release's line and key.
+    """
+    options = {**(stored or {}), **set_options(given)}
+    if options.get("suite") and options.get("recipe") and not (stored or {}):
+        raise UsageError("--suite and --recipe exclude each other")
+    sources = sources_of(options)
+    sides = {side: endpoint(side, _side_options(side, sources)) for side in Side}
+    return Plan(
+        suite=suite_of(sources),
+        stage=sides[Side.STAGE],
+        reference=sides[Side.REFERENCE],
+        settings=_settings(sources, offline=offline),
+    )
+
+
+def set_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the options that were set; none of them means anything as false or empty."""
+    return {name: value for name, value in given.items() if value not in (None, False, ())}
+
+
+def storable(given: Mapping[str, Any], plan_suite: Path) -> dict[str, Any]:
+    """Give the options that a resumed run may take over: no secrets, and strict JSON."""
+    kept = {
+        name: str(Path(value).absolute()) if isinstance(value, Path) else value
+        for name, value in set_options(given).items()
+        if name not in NEVER_STORED | NOT_A_SETTING
+    }
+    kept["suite"] = str(plan_suite.absolute())
+    return kept
+
+
+def sources_of(options: Mapping[str, Any]) -> Sources:
+    """Load the release and the recipe that the options name.
+
+    Raises
+    ------
+    UsageError
+        For a suite and a recipe at once, and for files that are wrong.
+    """
+    release = load_release(options["release"]) if options.get("release") else None
+    name = options.get("recipe") or (release.recipe if release else None)
+    # A release may name a recipe for its adapter alone, and bring its own suite.
+    needed = options.get("recipe") or not (
+        options.get("suite") or (release is not None and release.suite)
+    )
+    recipe = load_recipe(name) if name and needed else None
+    return Sources(options, release, recipe)
+
+
+def suite_of(sources: Sources) -> Path:
+    """Give the suite's file: the option's, the release's, or the recipe's."""
+    if sources.given.get("suite"):
+        return Path(sources.given["suite"])
+    if sources.release is not None and sources.release.suite is not None:
+        return sources.release.suite
+    if sources.recipe is not None:
+        return sources.recipe.suite
+    raise UsageError("--suite FILE is missing (or --recipe NAME, or a release that names one)")
+
+
+def _side_options(side: Side, sources: Sources) -> dict[str, Any]:
+    """Layer what the release says of a side under the command line's options."""
+    release = sources.release
+    section: Stage | None = None
+    if release is not None:
+        section = release.stage if side is Side.STAGE else release.parity.reference
+    layered: dict[str, Any] = {}
+    if section is not None and release is not None:
+        layered = {
+            f"{side}_url": section.url,
+            f"{side}_model": section.model,
+            f"{side}_key_env": section.key_env,
+            f"{side}_key_file": release.resolve(section.key_file) if section.key_file else None,
+            f"{side}_header": tuple(f"{k}: {v}" for k, v in section.headers.items()),
+            f"{side}_extra": json.dumps(section.extra) if section.extra else None,
+        }
+    given = sources.given
+    if given.get(f"{side}_key_env") or given.get(f"{side}_key_file"):
+        layered |= {f"{side}_key_env": None, f"{side}_key_file": None}
+    return {**layered, **given}
+
+
+def _settings(sources: Sources, *, offline: bool) -> Settings:
+    given, release, recipe = sources.given, sources.release, sources.recipe
+    reference = release.parity.reference if release else None
+    max_age = given.get("reference_max_age")
+    engine = release.engine if release else None
+    earlier = reference.max_age if reference else None
+    return Settings(
+        thresholds=make_thresholds(sources),
+        max_tokens=given.get("max_tokens")
+        or (recipe.max_tokens if recipe else None)
+        or Settings().max_tokens,
+        repeats=given.get("repeats") or (release.parity.repeats if release else 1),
+        stream=given.get("stream") or "no",
+        fail_fast=bool(given.get("fail_fast")),
+        max_age_s=read("--reference-max-age", parse_duration, max_age) if max_age else earlier,
+        offline=offline or bool(given.get("offline")),
+        release=release.name if release else None,
+        engine=engine.model_dump(mode="json") if engine else None,
+        recipe=given.get("recipe") or (release.recipe if release else None),
+    )
+
+
+def make_thresholds(sources: Sources) -> Thresholds:
+    """Give the thresholds that hold; flags win over the release, it over the recipe."""
+    given, release = sources.given, sources.release
+    base = release.parity.thresholds if release else Thresholds()
+    rates: Mapping[Kind, Fraction] = base.rates
+    if given.get("pass_rates"):
+        rates = read("--pass", parse_thresholds, given["pass_rates"])
+    elif not rates and sources.recipe is not None:
+        rates = sources.recipe.thresholds
+    confidence = given.get("confidence")
+    return Thresholds(
+        rates=rates,
+        coverage=_share("--coverage", given.get("coverage"), base.coverage),
+        max_retried=_share("--max-retried", given.get("max_retried"), base.max_retried),
+        confidence=read("--confidence", parse_share, confidence) if confidence else base.confidence,
+    )
+
+
+def _share(option: str, text: str | None, default: Fraction) -> Fraction:
+    return read(option, parse_share, text) if text else default

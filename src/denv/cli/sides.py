@@ -1,0 +1,202 @@
+"""The options of one side, written once and given to both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from denv import strictjson
+from denv.client.secrets import check_url, read_key_env, read_key_file
+from denv.errors import UsageError
+from denv.records import Endpoint, Price, Secret, Side, Timeouts
+from denv.release import parse_rate
+
+DEFAULT = Endpoint(url="")
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+SIDE_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("model", {"metavar": "M", "help": "Model name; left out: the only one that /models lists."}),
+    ("key-env", {"metavar": "NAME", "help": "Environment variable that holds the key."}),
+    (
+        "key-file",
+        {
+            "metavar": "F",
+            "type": click.Path(path_type=Path),
+            "help": "File of mode 600 that holds the key.",
+        },
+    ),
+    (
+        "header",
+        {
+            "metavar": "'NAME: VALUE'",
+            "multiple": True,
+            "help": "Extra request header (repeatable).",
+        },
+    ),
+    (
+        "header-env",
+        {
+            "metavar": "NAME=VAR",
+            "multiple": True,
+            "help": "Extra header whose value an environment variable holds.",
+        },
+    ),
+    (
+        "extra",
+        {"metavar": "JSON", "help": "Extra body fields as a JSON object, for this side alone."},
+    ),
+    ("name", {"metavar": "TEXT", "help": "What reports call this side."}),
+    (
+        "concurrency",
+        {"metavar": "N", "type": int, "help": "Requests at once (overrides --concurrency)."},
+    ),
+    ("rate", {"metavar": "N/s", "help": "Most requests a second (overrides --rate)."}),
+    (
+        "price",
+        {
+            "metavar": "IN/OUT",
+            "help": "Price of a million prompt and completion tokens, as 0.14/0.28.",
+        },
+    ),
+    (
+        "replica-header",
+        {"metavar": "NAME", "help": "Response header that names the replica that answered."},
+    ),
+    (
+        "sampled",
+        {
+            "is_flag": True,
+            "default": None,
+            "help": "It samples although temperature 0 is sent (a thinking mode).",
+        },
+    ),
+)
+
+
+def side_options(side: Side) -> Callable[[F], F]:
+    """Add ``--stage`` or ``--reference`` and everything that belongs to it."""
+
+    def decorate(function: F) -> F:
+        for name, settings in reversed(SIDE_OPTIONS):
+            function = click.option(f"--{side}-{name}", **settings)(function)
+        return click.option(
+            f"--{side}", f"{side}_url", metavar="URL", help=f"Base URL of the {side}, ends in /v1."
+        )(function)
+
+    return decorate
+
+
+def endpoint(side: Side, options: Mapping[str, Any]) -> Endpoint:
+    """Build one side from the command line's options; keys are read here and nowhere else.
+
+    Raises
+    ------
+    UsageError
+        Names the option that is missing or wrong.
+    """
+
+    def of(name: str) -> Any:
+        return options.get(f"{side}_{name}")
+
+    if not of("url"):
+        raise UsageError(f"--{side} URL is missing")
+    rate = of("rate") or options.get("rate")
+    return Endpoint(
+        url=read(f"--{side}", check_url, of("url")),
+        model=of("model"),
+        key=_key(side, env=of("key_env"), file=of("key_file")),
+        headers=_headers(side, of("header") or (), of("header_env") or ()),
+        extra=_extra(side, of("extra")),
+        concurrency=of("concurrency") or options.get("concurrency") or DEFAULT.concurrency,
+        rate=read("--rate", parse_rate, rate) if rate else None,
+        retries=_or(options.get("retries"), DEFAULT.retries),
+        timeouts=_timeouts(options.get("timeout")),
+        price=_price(side, of("price")),
+        replica_header=of("replica_header"),
+        name=of("name"),
+        sampled=bool(of("sampled")),
+    )
+
+
+def read(option: str, parse: Callable[[str], T], text: str) -> T:
+    """Parse an option's text; the error names the option.
+
+    Raises
+    ------
+    UsageError
+        What the option takes.
+    """
+    try:
+        return parse(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def _key(side: Side, *, env: str | None, file: Path | None) -> Secret | None:
+    if env and file:
+        raise UsageError(f"--{side}-key-env and --{side}-key-file exclude each other")
+    if env:
+        return read(f"--{side}-key-env", read_key_env, env)
+    return read(f"--{side}-key-file", lambda f: read_key_file(Path(f)), str(file)) if file else None
+
+
+def _timeouts(total_s: float | None) -> Timeouts:
+    if total_s is None:
+        return Timeouts()
+    if not total_s > 0:
+        raise UsageError(f"--timeout is {total_s:g}, it must be above 0")
+    # An answer that is not streamed has its first byte when it is whole.
+    return Timeouts(
+        connect_s=min(Timeouts().connect_s, total_s), first_byte_s=total_s, total_s=total_s
+    )
+
+
+def _headers(side: Side, given: tuple[str, ...], from_env: tuple[str, ...]) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for text in given:
+        name, colon, value = text.partition(":")
+        if not colon or not name.strip():
+            raise UsageError(f"--{side}-header {name!r}: write it as 'NAME: VALUE'")
+        headers[name.strip()] = value.strip()
+    for text in from_env:
+        name, equals, variable = text.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--{side}-header-env {text!r}: write it as NAME=VAR")
+        if variable not in os.environ:
+            raise UsageError(f"--{side}-header-env: the environment has no {variable!r}")
+        headers[name.strip()] = os.environ[variable]
+    return headers
+
+
+def _extra(side: Side, text: str | None) -> Mapping[str, Any]:
+    if not text:
+        return {}
+    try:
+        extra = strictjson.loads(text)
+    except strictjson.StrictJsonError as error:
+        raise UsageError(f"--{side}-extra is not JSON: {error}") from None
+    if not isinstance(extra, dict):
+        raise UsageError(f"--{side}-extra must be a JSON object")
+    return extra
+
+
+def _price(side: Side, text: str | None) -> Price | None:
+    if not text:
+        return None
+    try:
+        prompt, completion = (float(part) for part in text.split("/"))
+    except ValueError:
+        raise UsageError(f"--{side}-price {text!r}: write it as IN/OUT, as in 0.14/0.28") from None
+    if not (0 <= prompt < float("inf") and 0 <= completion < float("inf")):
+        raise UsageError(f"--{side}-price {text!r}: prices are numbers from 0 on")
+    return Price(prompt, completion)

@@ -1,0 +1,133 @@
+"""A finished run's figures → the report's head, all of it strict JSON without secrets."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from denv.records import Endpoint, Json, Kind, Side
+from denv.report.model import SCHEMA
+from denv.runner.settings import Settings
+from denv.runner.sides import Sides, dialect_from_note
+from denv.suite import Suite
+from denv.tally import Tally
+from denv.verdict import Judgement
+
+LIMITS = (
+    "It covers the prompts of this suite, not every prompt.",
+    "The reference can change, and it can be wrong.",
+    "A provider can serve other requests differently from these.",
+)
+NOT_DETERMINISTIC = (
+    "Engines whose results change with the composition of batches can fail text and logprobs "
+    "cases by chance; this run did not measure how often."
+)
+SAMPLED = "The {} samples in spite of temperature 0: ask it several times with --repeats."
+FEW = (
+    "{}: {} counted, so a stage that is right in 95 % of such cases would still pass them all "
+    "with a chance of {:.0%}."
+)
+ENOUGH = 59
+"""The least number for which 0.95ⁿ is below 5 %."""
+
+
+def timestamp(seconds: float) -> str:
+    """Write a time as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def head(
+    *,
+    run: str,
+    started: float,
+    finished: float,
+    suite: Suite,
+    sides: Sides,
+    settings: Settings,
+    tally: Tally,
+    judgement: Judgement,
+) -> dict[str, Any]:
+    """Build the report without its cases."""
+    counted = tally.document(judgement)
+    sampled = sides.sampled()
+    for side, endpoint in sides.endpoints.items():
+        counted[side.value] |= _side(endpoint, sides.notes[side.value], sampled=side in sampled)
+    return {
+        "schema": SCHEMA,
+        "run": run,
+        "verdict": judgement.verdict.value,
+        "reasons": list(judgement.reasons),
+        "started": timestamp(started),
+        "finished": timestamp(finished),
+        "path": "direct",
+        "denv": {"version": version("denv-parity"), "python": platform.python_version()},
+        "suite": {"name": suite.name, "sha256": suite.sha256, "cases": suite.cases},
+        "release": settings.release,
+        "engine": None if settings.engine is None else dict(settings.engine),
+        "recipe": settings.recipe,
+        "settings": _settings(settings, sides.endpoints),
+        **counted,
+        "limits": list(_limits(settings, counted)),
+    }
+
+
+def _side(endpoint: Endpoint, notes: Mapping[str, Json], *, sampled: bool) -> dict[str, Any]:
+    dialect = dialect_from_note(notes.get("dialect"))
+    return {
+        "url": endpoint.url,
+        "name": endpoint.name,
+        "model": notes.get("model"),
+        "served_models": list(notes.get("served_models") or ()),
+        "engine": notes.get("engine"),
+        "dropped_fields": sorted(dialect.dropped),
+        "top_logprobs": dialect.top_logprobs,
+        "max_tokens_field": dialect.max_tokens_field,
+        "sampled": sampled,
+        "note": notes.get("warning"),
+    }
+
+
+def _settings(settings: Settings, endpoints: Mapping[Side, Endpoint]) -> dict[str, Any]:
+    thresholds = settings.thresholds
+    shown: dict[str, Any] = {
+        "pass": {kind.value: str(rate) for kind, rate in thresholds.rates.items()},
+        "coverage": str(thresholds.coverage),
+        "max_retried": str(thresholds.max_retried),
+        "confidence": None if thresholds.confidence is None else str(thresholds.confidence),
+        "repeats": settings.repeats,
+        "max_tokens": settings.max_tokens,
+        "stream": settings.stream,
+        "fail_fast": settings.fail_fast,
+        "offline": settings.offline,
+        "reference_max_age_s": settings.max_age_s,
+        "temperature": 0,
+        "seed": 0,
+    }
+    for side, endpoint in endpoints.items():
+        shown[side.value] = {
+            "concurrency": endpoint.concurrency,
+            "rate_per_s": endpoint.rate,
+            "retries": endpoint.retries,
+            "timeout_s": endpoint.timeouts.total_s,
+            "extra": sorted(endpoint.extra),
+            "headers": sorted(endpoint.headers),
+        }
+    return shown
+
+
+def _limits(settings: Settings, counted: Mapping[str, Any]) -> Sequence[str]:
+    limits = list(LIMITS)
+    deterministic = bool((settings.engine or {}).get("deterministic"))
+    if not deterministic and any(
+        kind in counted["kinds"] for kind in (Kind.EXACT.value, Kind.LOGPROBS.value)
+    ):
+        limits.append(NOT_DETERMINISTIC)
+    limits += [SAMPLED.format(side) for side in Side if counted[side.value]["sampled"]]
+    for kind, estimate in counted["kinds"].items():
+        n = estimate["pass"] + estimate["fail"]
+        if 0 < n < ENOUGH and estimate["threshold"] is not None:
+            limits.append(FEW.format(kind, n, 0.95**n))
+    return limits

@@ -1,0 +1,207 @@
+"""Cases stream through: a bounded number of workers, each taking one case to its result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from denv.checks import Search
+from denv.outcome import Answer, decide
+from denv.records import Case, CaseResult, Kind, Regex, Side
+from denv.runner.asking import Asker, Known
+from denv.runner.journal import Journal
+from denv.runner.settings import Settings
+from denv.store import AnswerKey, Store, StoredAnswer
+
+PAGE = 100
+"""Cases that are looked up in the store at once."""
+
+NOTHING = Known({}, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What of a run, and of earlier ones, is in the store.
+
+    ``reused`` gives, for each side whose earlier answers may serve, how old they may be, as a
+    time before which none is taken. ``resumed`` says that this run has journaled some already.
+    """
+
+    store: Store
+    journal: Journal
+    run: str
+    resumed: bool
+    reused: Mapping[Side, float]
+
+
+class Pages:
+    """A suite's cases with what is known of each, looked up a page at a time."""
+
+    def __init__(
+        self,
+        cases: Iterator[Case],
+        *,
+        askers: Mapping[Side, Asker],
+        settings: Settings,
+        library: Library,
+    ) -> None:
+        self._cases = cases
+        self._askers = askers
+        self._settings = settings
+        self._library = library
+        self._page: deque[tuple[Case, Known]] = deque()
+        self._loading = asyncio.Lock()
+        self._ended = False
+
+    async def next(self) -> tuple[Case, Known] | None:
+        """Give the next case without a result, None at the end of the suite."""
+        async with self._loading:
+            while not self._page and not self._ended:
+                await self._load()
+        return self._page.popleft() if self._page else None
+
+    async def unknown(self) -> AsyncIterator[tuple[Case, Side]]:
+        """Give each answer that would have to be asked, in the suite's order."""
+        while (item := await self.next()) is not None:
+            case, known = item
+            for side, asker in self._askers.items():
+                if any(
+                    AnswerKey(case.index, side, repeat, streamed) not in known.journaled
+                    and asker.plain_key(case, repeat=repeat, streamed=streamed) not in known.cached
+                    for repeat, streamed in self.ways(case)
+                ):
+                    yield case, side
+
+    def ways(self, case: Case) -> list[tuple[int, bool]]:
+        """Give how a case is asked: each repeat, and tool cases once more as a stream."""
+        settings = self._settings
+        ways = [(repeat, settings.stream == "yes") for repeat in range(settings.repeats)]
+        if self.has_twin(case):
+            ways.append((0, True))
+        return ways
+
+    def has_twin(self, case: Case) -> bool:
+        """Tell whether a case is asked both ways."""
+        return self._settings.stream == "both" and case.check.kind is Kind.TOOL_CALLS
+
+    async def _load(self) -> None:
+        cases = list(islice(self._cases, PAGE))
+        if not cases:
+            self._ended = True
+            return
+        finished, known = await self._look_up(cases)
+        self._page.extend((case, known) for case in cases if case.index not in finished)
+
+    async def _look_up(self, cases: list[Case]) -> tuple[set[int], Known]:
+        library = self._library
+        finished: set[int] = set()
+        journaled: Mapping[AnswerKey, StoredAnswer] = {}
+        if library.resumed:
+            span = (library.run, cases[0].index, cases[-1].index)
+            finished = await library.journal.call(partial(library.store.finished, *span))
+            journaled = await library.journal.call(partial(library.store.answers, *span))
+        cached: dict[bytes, StoredAnswer] = {}
+        for side, not_before in library.reused.items():
+            asker = self._askers[side]
+            keys = [
+                asker.plain_key(case, repeat=repeat, streamed=streamed)
+                for case in cases
+                if case.index not in finished
+                for repeat, streamed in self.ways(case)
+            ]
+            cached |= await library.journal.call(
+                partial(library.store.cached, keys, not_before=not_before)
+            )
+        return finished, Known(journaled, cached) if journaled or cached else NOTHING
+
+
+class Driver:
+    """Takes each case that has no result to one.
+
+    ``sampled`` is asked at each decision which sides sample; ``on_result`` is given every new
+    result and says whether that is enough.
+    """
+
+    def __init__(
+        self,
+        pages: Pages,
+        *,
+        askers: Mapping[Side, Asker],
+        settings: Settings,
+        journal: Journal,
+        search: Search,
+        sampled: Callable[[], frozenset[Side]],
+        on_result: Callable[[CaseResult], bool],
+    ) -> None:
+        self._pages = pages
+        self._askers = askers
+        self._settings = settings
+        self._journal = journal
+        self._search = search
+        self._sampled = sampled
+        self._on_result = on_result
+        self._enough = False
+
+    async def go(self, stop: asyncio.Event) -> None:
+        """Work until the suite ends, ``on_result`` has enough, or ``stop`` is set.
+
+        What is in flight when it stops early is given up; what is answered stays journaled.
+        """
+        # Twice the slots, so that a slow side does not leave the other one idle.
+        most = 2 * max(asker.endpoint.concurrency for asker in self._askers.values())
+        working = {asyncio.create_task(self._work()) for _ in range(most)}
+        stopping = asyncio.create_task(stop.wait())
+        waiting = {*working, stopping}
+        try:
+            while waiting - {stopping} and not stop.is_set() and not self._enough:
+                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+        finally:
+            for task in (*working, stopping):
+                task.cancel()
+            await asyncio.gather(*working, stopping, return_exceptions=True)
+
+    async def _work(self) -> None:
+        while not self._enough and (item := await self._pages.next()) is not None:
+            result = await self._result(*item)
+            self._journal.add_result(result)
+            self._enough = self._on_result(result) or self._enough
+
+    async def _result(self, case: Case, known: Known) -> CaseResult:
+        stage, reference = await self._both(case, known)
+        twin = self._pages.has_twin(case)
+        twins = {Side.STAGE: stage.pop(), Side.REFERENCE: reference.pop()} if twin else None
+        decision = partial(
+            decide,
+            case,
+            stage=stage,
+            reference=reference,
+            search=self._search,
+            sampled=self._sampled(),
+            streamed=twins,
+        )
+        if isinstance(case.check, Regex):
+            # A pattern may take its whole second; the searches let other threads run meanwhile.
+            return await asyncio.to_thread(decision)
+        return decision()
+
+    async def _both(self, case: Case, known: Known) -> tuple[list[Answer], list[Answer]]:
+        reference = asyncio.ensure_future(self._answers(Side.REFERENCE, case, known))
+        try:
+            return await self._answers(Side.STAGE, case, known), await reference
+        except BaseException:
+            reference.cancel()
+            await asyncio.gather(reference, return_exceptions=True)
+            raise
+
+    async def _answers(self, side: Side, case: Case, known: Known) -> list[Answer]:
+        asker = self._askers[side]
+        return [
+            await asker.answer(case, repeat=repeat, streamed=streamed, known=known)
+            for repeat, streamed in self._pages.ways(case)
+        ]

@@ -1,0 +1,110 @@
+"""A run's own row: begun, found again, and brought to an end."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from denv.errors import ResumeError
+from denv.observe import observe
+from denv.records import CaseResult, Json, Outcome, ProblemKind, Side
+from denv.report import Report
+from denv.runner.settings import differences
+from denv.store import AnswerKey, RunRecord, Store, StoredAnswer
+
+
+class Ledger:
+    """One run in the store.
+
+    ``notes`` is what the run has learned of its sides, shared with whoever learns it.
+    """
+
+    def __init__(self, store: Store, *, identity: Mapping[str, Json], resume: str | None) -> None:
+        self._store = store
+        self._identity = identity
+        self._was_finished = False
+        self.resumed = resume is not None
+        self.notes: dict[str, Any] = {}
+        if resume is None:
+            self.started = time.time()
+            stamp = datetime.fromtimestamp(self.started, UTC).strftime("%Y%m%d-%H%M%S")
+            self.run = f"{stamp}-{secrets.token_hex(3)}"
+        else:
+            self.run = resume
+            self._find()
+
+    def _find(self) -> None:
+        record = self._store.get_run(self.run)
+        if record is None:
+            raise ResumeError(f"there is no run {self.run!r} to resume")
+        changed = differences(record.settings["identity"], self._identity)
+        if changed:
+            raise ResumeError(
+                f"run {self.run} cannot be resumed, these have changed: {', '.join(changed)}"
+            )
+        self.started = record.started
+        self.notes = dict(record.notes)
+        self._was_finished = record.state == "finished"
+
+    def reopen(self) -> Iterator[CaseResult]:
+        """Give the results that stand, after giving up answers that were none.
+
+        A run that was stopped is continued as it was. One that ended is asked again only where
+        rate limits or the reference left a case without an answer: a failure stays one.
+        """
+        if self._was_finished:
+            self._store.forget(self.run, list(self._unanswered()))
+        yield from self._store.results(self.run)
+
+    def _unanswered(self) -> set[AnswerKey]:
+        found: set[AnswerKey] = set()
+        for result in self._store.results(self.run):
+            if result.outcome in {Outcome.REFERENCE_ERROR, Outcome.UNMEASURED}:
+                answers = self._store.answers(self.run, result.index, result.index)
+                found |= {answer.key for answer in answers.values() if _gave_none(answer)}
+        return found
+
+    def begin(self, options: Mapping[str, Json]) -> None:
+        """Write the row of a new run, or mark an earlier one as going on."""
+        if self.resumed:
+            self._store.update_run(self.run, state="running", notes=self.notes)
+            return
+        self._store.create_run(
+            RunRecord(
+                run=self.run,
+                started=self.started,
+                state="running",
+                settings={"identity": dict(self._identity), "options": dict(options)},
+                notes=self.notes,
+            )
+        )
+
+    def save_notes(self) -> None:
+        """Write what was learned; before the run has begun this writes nothing."""
+        self._store.update_run(self.run, notes=self.notes)
+
+    def end(self, head: Mapping[str, Json], *, whole: bool, finished: float) -> Report:
+        """Write the report's head; ``whole`` says that every case has a result."""
+        self._store.update_run(
+            self.run,
+            state="finished" if whole else "stopped",
+            notes=self.notes,
+            head=head,
+            finished=finished,
+        )
+        return stored_report(self._store, self.run, head)
+
+
+def stored_report(store: Store, run: str, head: Mapping[str, Json]) -> Report:
+    """Give a run's report, its cases streamed from the store each time they are walked over."""
+    return Report(head, lambda: store.documents(run))
+
+
+def _gave_none(answer: StoredAnswer) -> bool:
+    problem = observe(answer.exchange).problem
+    if problem is None:
+        return False
+    return answer.key.side is Side.REFERENCE or problem.kind is ProblemKind.RATE_LIMITED

@@ -1,0 +1,140 @@
+"""What a run is asked to do, and which of it must stay the same when it is continued."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from denv.encode import DEFAULT_MAX_TOKENS, check_extra, dump
+from denv.errors import UsageError
+from denv.records import Endpoint, Json, Side, Thresholds
+from denv.suite import Suite
+
+HEADER_TAG = b"denv.headers/1\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a parity run, apart from its suite and its two sides.
+
+    Parameters
+    ----------
+    thresholds
+        The rates that decide; see :class:`denv.records.Thresholds`.
+    max_tokens
+        Sent for cases that name none.
+    repeats
+        How often each side is asked each case; the first answer decides.
+    stream
+        ``no``, ``yes``, or ``both``: tool cases are asked both ways.
+    fail_fast
+        Stop as soon as no outcome of the remaining cases could make the run pass.
+    max_age_s
+        Answers of the reference up to this old are used again; None asks always.
+    offline
+        Send nothing: answers of both sides come from earlier runs.
+    release, engine, recipe
+        What the report says was measured; names only.
+    options
+        Anything the caller needs to continue the run without being told again; no secrets.
+    """
+
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    max_tokens: int = DEFAULT_MAX_TOKENS
+    repeats: int = 1
+    stream: Literal["no", "yes", "both"] = "no"
+    fail_fast: bool = False
+    max_age_s: float | None = None
+    offline: bool = False
+    release: str | None = None
+    engine: Mapping[str, Json] | None = None
+    recipe: str | None = None
+    options: Mapping[str, Json] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Refuse settings that mean nothing.
+
+        Raises
+        ------
+        UsageError
+            Names the setting and what it takes.
+        """
+        if self.repeats < 1:
+            raise UsageError(f"repeats is {self.repeats}, it must be at least 1")
+        if self.max_tokens < 1:
+            raise UsageError(f"max-tokens is {self.max_tokens}, it must be at least 1")
+        if self.stream not in {"no", "yes", "both"}:
+            raise UsageError(f"stream is {self.stream!r}, it must be no, yes or both")
+
+
+def check_endpoint(endpoint: Endpoint, side: Side) -> None:
+    """Refuse an endpoint's numbers and extra fields that cannot be used.
+
+    Raises
+    ------
+    UsageError
+        Names the side and the setting.
+    """
+    check_extra(endpoint.extra, what=side.value)
+    if endpoint.concurrency < 1:
+        raise UsageError(f"{side}: concurrency is {endpoint.concurrency}, it must be at least 1")
+    if endpoint.rate is not None and not endpoint.rate > 0:
+        raise UsageError(f"{side}: rate is {endpoint.rate}, it must be above 0")
+    if endpoint.retries < 0:
+        raise UsageError(f"{side}: retries is {endpoint.retries}, it cannot be negative")
+
+
+def identity(
+    settings: Settings,
+    *,
+    suite: Suite,
+    stage: Endpoint,
+    reference: Endpoint,
+) -> dict[str, Any]:
+    """Give all that must be the same for a run to be continued, as strict JSON without secrets."""
+    thresholds = settings.thresholds
+    return {
+        "suite": {"name": suite.name, "sha256": suite.sha256, "cases": suite.cases},
+        "stage": _endpoint_identity(stage),
+        "reference": _endpoint_identity(reference),
+        "pass": {kind.value: str(rate) for kind, rate in sorted(thresholds.rates.items())},
+        "coverage": str(thresholds.coverage),
+        "max_retried": str(thresholds.max_retried),
+        "confidence": None if thresholds.confidence is None else str(thresholds.confidence),
+        "max_tokens": settings.max_tokens,
+        "repeats": settings.repeats,
+        "stream": settings.stream,
+        "release": settings.release,
+        "recipe": settings.recipe,
+    }
+
+
+def _endpoint_identity(endpoint: Endpoint) -> dict[str, Any]:
+    return {
+        "url": endpoint.url,
+        "model": endpoint.model,
+        "extra": dict(endpoint.extra),
+        "headers": headers_digest(endpoint.headers),
+        "sampled": endpoint.sampled,
+    }
+
+
+def headers_digest(headers: Mapping[str, str]) -> str | None:
+    """Hash extra headers, whose values may be secrets, so that a change is seen."""
+    if not headers:
+        return None
+    return hashlib.sha256(HEADER_TAG + dump(sorted(headers.items()))).hexdigest()
+
+
+def differences(stored: Mapping[str, Json], given: Mapping[str, Json]) -> list[str]:
+    """Name what differs between two identities, as dotted paths."""
+    found = []
+    for key in sorted(set(stored) | set(given)):
+        ours, theirs = stored.get(key), given.get(key)
+        if isinstance(ours, dict) and isinstance(theirs, dict) and key != "extra":
+            found += [f"{key}.{inner}" for inner in differences(ours, theirs)]
+        elif ours != theirs:
+            found.append(key)
+    return found
