@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from tests.suite.rules import CALL, TOOL, line
 
 from denv.suite import advise, load_suite
+from tests.suite.rules import CALL, TOOL, line
 
 
 def advice(tmp_path, *values):

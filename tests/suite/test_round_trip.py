@@ -6,11 +6,11 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.suite.rules import TOOL, VALID
 
 from denv.records import Case, Contains, Equals, LogprobsClose, Regex, ToolCall
 from denv.suite import dump_case
 from denv.suite.line import parse_line
+from tests.suite.rules import TOOL, VALID
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 IDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=256)

@@ -5,11 +5,11 @@ from decimal import Decimal
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.suite.rules import BEYOND_THE_SCHEMA, INVALID, TOOL, VALID, line
 
 from denv.records import Case, ToolCall
 from denv.schemas import schema
 from denv.suite.line import parse_line
+from tests.suite.rules import BEYOND_THE_SCHEMA, INVALID, TOOL, VALID, line
 
 
 def parsed(value):

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: no network, no script, no other file.
+"""The report as one page that needs nothing else: no network and no other file.
 
 The page is generated piece by piece. It shows as many failing cases in full as fit into its
 budget, the others as ids and then as counts, so that its size does not grow with the suite.

@@ -39,7 +39,7 @@ class RunRecord:
 
     ``settings`` is everything that must be the same for the run to be continued; ``notes`` is
     what the run has learned of its sides; ``head`` the report without its cases, once finished.
-    ``state`` is ``running``, ``cancelled`` or ``finished``.
+    ``state`` is ``running``, ``stopped`` (some cases have no result) or ``finished``.
     """
 
     run: str

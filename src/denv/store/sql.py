@@ -56,6 +56,7 @@ class SqlStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        _keep_private(path)
         self._engine = create_engine(
             f"sqlite:///{path}", connect_args={"timeout": _LOCK_WAIT_S, "check_same_thread": False}
         )
@@ -237,6 +238,14 @@ class SqlStore:
     def close(self) -> None:
         """Let go of the file."""
         self._engine.dispose()
+
+
+def _keep_private(path: Path) -> None:
+    """Make a new file that only its owner can read: it holds prompts and answers."""
+    try:
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from error
 
 
 def _set_pragmas(connection: Any, _record: object) -> None:
