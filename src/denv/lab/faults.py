@@ -1,0 +1,124 @@
+"""A proxy that stands before a real server and spoils its answers in known ways.
+
+The server behind it is faithful, so a check that misses a fault, or sees one that was not
+injected, is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+
+from denv.errors import HarnessError
+from denv.records import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """What is done to requests and answers; the default does nothing.
+
+    ``logprob_scale`` multiplies every logprob. ``finish_reason`` replaces the server's.
+    ``reasoning_in_content`` is put before the text as ``<think>…</think>``. ``drop_tools``
+    takes the tools out of the request. ``error_every`` answers each n-th chat request, counted
+    from the first, with ``error_status`` instead of asking.
+    """
+
+    logprob_scale: float | None = None
+    finish_reason: str | None = None
+    reasoning_in_content: str | None = None
+    drop_tools: bool = False
+    error_every: int | None = None
+    error_status: int = 500
+
+
+@asynccontextmanager
+async def faulty(upstream: str, faults: Faults) -> AsyncIterator[str]:
+    """Run the proxy for the length of the block and give its base, which ends in ``/v1``."""
+    async with aiohttp.ClientSession() as session:
+        proxy = _Proxy(session, upstream, faults)
+        app = web.Application(client_max_size=1 << 26)
+        app.router.add_post("/v1/chat/completions", proxy.chat)
+        app.router.add_route("*", "/{path:.*}", proxy.forward)
+        runner = web.AppRunner(app, access_log=None)
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, "127.0.0.1", 0)
+            await site.start()
+            yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        finally:
+            await runner.cleanup()
+
+
+class _Proxy:
+    """The handlers, with the count of chat requests so far."""
+
+    def __init__(self, session: aiohttp.ClientSession, upstream: str, faults: Faults) -> None:
+        if not upstream.endswith("/v1"):
+            raise HarnessError(f"{upstream}: the base of a server ends in /v1")
+        self._session = session
+        self._root = upstream.removesuffix("/v1")
+        self._faults = faults
+        self._asked = 0
+
+    async def chat(self, request: web.Request) -> web.Response:
+        """Ask the server, unless it is an error's turn, and spoil what it answers."""
+        self._asked += 1
+        faults = self._faults
+        if faults.error_every and self._asked % faults.error_every == 0:
+            return _error(faults.error_status, "injected by the lab")
+        body = await request.json()
+        if body.get("stream"):
+            return _error(400, "the lab's proxy does not stream")
+        if faults.drop_tools:
+            body = {key: body[key] for key in body if key not in {"tools", "tool_choice"}}
+        url = f"{self._root}/v1/chat/completions"
+        async with self._session.post(url, json=body) as response:
+            answer = await response.json()
+            if response.status == 200:
+                spoil(answer, faults)
+            return web.json_response(answer, status=response.status)
+
+    async def forward(self, request: web.Request) -> web.Response:
+        """Hand any other request on as it is."""
+        url = self._root + request.path_qs
+        data, headers = await request.read(), {"Content-Type": request.content_type}
+        async with self._session.request(
+            request.method, url, data=data or None, headers=headers if data else None
+        ) as response:
+            return web.Response(
+                body=await response.read(),
+                status=response.status,
+                content_type=response.content_type,
+            )
+
+
+def spoil(answer: dict[str, Json], faults: Faults) -> None:
+    """Change a chat completion in place as ``faults`` says."""
+    for choice in answer["choices"]:
+        message = choice["message"]
+        if faults.finish_reason is not None:
+            choice["finish_reason"] = faults.finish_reason
+        if faults.reasoning_in_content is not None:
+            thinking = f"<think>\n{faults.reasoning_in_content}\n</think>\n\n"
+            message["content"] = thinking + (message.get("content") or "")
+        if faults.logprob_scale is not None:
+            _scale((choice.get("logprobs") or {}).get("content") or [], faults.logprob_scale)
+
+
+def _scale(entries: list[dict[str, Any]], factor: float) -> None:
+    for entry in entries:
+        entry["logprob"] *= factor
+        for top in entry.get("top_logprobs", ()):
+            top["logprob"] *= factor
+
+
+def _error(status: int, message: str) -> web.Response:
+    kind = HTTPStatus(status).phrase.lower().replace(" ", "_")
+    body = {"error": {"message": message, "type": kind, "code": status}}
+    return web.json_response(body, status=status)
