@@ -1,0 +1,1 @@
+"""What measures, and the proof that it measures right."""
