@@ -25,10 +25,10 @@ TEXT = "The answer is 391."
 
 
 @contextmanager
-def stub():
+def stub(*options: str):
     """Run the stub server; give its base URL."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.stubs.server", "--port", "0", "--text", TEXT],
+        [sys.executable, "-m", "tests.stubs.server", "--port", "0", "--text", TEXT, *options],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -106,25 +106,35 @@ def against_inspect(url: str, folder: Path, *, rounds: int, concurrency: int) ->
     print(f"inspect_ai / parity run, time a request: median {statistics.median(ratios):.1f}")
 
 
+STUBS = {
+    "an aiohttp server that answers at once": ("--aiohttp",),
+    "a server that answers after 20 ms": ("--delay-ms", "20"),
+    "fixed bytes at once, the hardest there is": (),
+}
+
+
 def main() -> None:
     """Measure and print."""
     options = argparse.ArgumentParser(description=main.__doc__)
     options.add_argument("--cases", type=int, default=5000)
     options.add_argument("--rounds", type=int, default=3)
-    options.add_argument("--concurrency", type=int, default=16)
+    options.add_argument("--concurrency", type=int, default=32)
     options.add_argument("--inspect", action="store_true", help="also measure inspect_ai")
     chosen = options.parse_args()
-    with tempfile.TemporaryDirectory() as name, stub() as url:
-        folder = Path(name)
-        against_bare(
-            url,
-            folder,
-            cases=chosen.cases,
-            rounds=chosen.rounds,
-            concurrency=chosen.concurrency,
-        )
-        if chosen.inspect:
-            against_inspect(url, folder, rounds=chosen.rounds, concurrency=chosen.concurrency)
+    for about, flags in STUBS.items():
+        print(f"stub: {about}")
+        with tempfile.TemporaryDirectory() as name, stub(*flags) as url:
+            against_bare(
+                url,
+                Path(name),
+                cases=chosen.cases,
+                rounds=chosen.rounds,
+                concurrency=chosen.concurrency,
+            )
+    if chosen.inspect:
+        print("inspect_ai, fixed bytes at once")
+        with tempfile.TemporaryDirectory() as name, stub() as url:
+            against_inspect(url, Path(name), rounds=chosen.rounds, concurrency=chosen.concurrency)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denv.encode import adapt, answer_key, check_extra, encode
+from denv.encode import adapt, answer_key, answer_scope, check_extra, encode
 from denv.errors import UsageError
 from denv.records import Case, Contains, Dialect, Endpoint, LogprobsClose
 
@@ -112,8 +112,8 @@ def test_logprobs_step_down_from_20_to_5_to_none_to_nothing():
     """A refused number of alternatives is lowered before logprobs are given up."""
     body = b'{"error":{"message":"requested 20 logprobs, at most 5","code":400}}'
     case = a_case(LogprobsClose(0.05))
-    steps, dialect = [], Dialect()
-    while (dialect := adapt(dialect, status=400, body=body)) is not None:
+    steps, last = [], Dialect()
+    while (dialect := adapt(last, status=400, body=body)) is not None:
         request = sent(case, dialect=dialect)
         steps.append((request.get("logprobs"), request.get("top_logprobs")))
         last = dialect
@@ -149,10 +149,9 @@ def test_other_refusals_change_nothing(status, body):
     assert adapt(Dialect(), status=status, body=body) is None
 
 
-def key(case=None, **changes):
-    values = {"url": "http://h/v1", "model": "m", "extra": {}, "headers": {}, "repeat": 0}
-    values.update(changes)
-    return answer_key(encode(case or a_case(), ENDPOINT, model="m"), **values)
+def key(case=None, *, url="http://h/v1", model="m", repeat=0, **options):
+    scope = answer_scope(Endpoint(url=url, **options), model=model)
+    return answer_key(scope, encode(case or a_case(), ENDPOINT, model="m"), repeat)
 
 
 @pytest.mark.parametrize(

@@ -110,28 +110,23 @@ def _fill(fields: dict[str, Json], dialect: Dialect, *, max_tokens: int, stream:
     fields.setdefault(dialect.max_tokens_field, max_tokens)
 
 
-def answer_key(
-    request: Request,
-    *,
-    url: str,
-    model: str,
-    extra: Mapping[str, Json],
-    headers: Mapping[str, str],
-    repeat: int,
-) -> bytes:
+def answer_key(scope: bytes, request: Request, repeat: int) -> bytes:
     """Hash what decides an answer; changing any byte of it gives another key.
 
-    ``request`` must be written in the default dialect, so that what a server refuses today
-    does not change the key.
+    ``scope`` is what :func:`answer_scope` gives for the side. ``request`` must be written in
+    the default dialect, so that what a server refuses today does not change the key.
     """
+    return hashlib.sha256(b"%b%d\0%b" % (scope, repeat, request.body)).digest()
+
+
+def answer_scope(endpoint: Endpoint, *, model: str) -> bytes:
+    """Hash what decides the answers of a side: URL, model, extra fields and headers."""
     digest = hashlib.sha256(CACHE_TAG)
     for part in (
-        request.body,
-        url.encode(),
+        endpoint.url.encode(),
         model.encode(),
-        dump(dict(extra)),
-        dump(sorted(headers.items())),
-        str(repeat).encode(),
+        dump(dict(endpoint.extra)),
+        dump(sorted(endpoint.headers.items())),
     ):
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)

@@ -149,7 +149,7 @@ def _unmeasurable(pair: Pair) -> Finding | None:
         first = pair.scores[Side.REFERENCE][0]
         if first.passed is None:
             return Finding(Outcome.UNMEASURED, reason=f"on the reference: {first.reason}")
-    if pair.kind is not Kind.TOOL_CALLS and pair.disagrees(Side.REFERENCE):
+    if pair.disagrees(Side.REFERENCE):
         return _unsteady_reference()
     score_ = pair.scores[Side.STAGE][0]
     if score_.passed is None:
@@ -189,12 +189,12 @@ def _truncated(pair: Pair) -> Finding | None:
     decided = Finding(Outcome.PASS, None, score_.reason, score_.warnings, score_.detail)
     if score_.passed:
         return decided.warn(f"{note}: the answer is unfinished")
-    # logprobs-close compares only tokens that both sides gave: a cut explains no difference.
+    # On purpose not unmeasured where both are cut, as nearly every such case is: only tokens
+    # that both sides gave are compared, so a cut explains no difference between them.
     if pair.kind is Kind.LOGPROBS:
         return _failed(pair, score_).warn(note)
     reference = pair.usable(Side.REFERENCE)
-    both = reference is not None and reference.truncated
-    if both and pair.kind is not Kind.TOOL_CALLS:
+    if reference is not None and reference.truncated:
         reason = f"both sides {note}: {score_.reason}"
         return replace(decided, outcome=Outcome.UNMEASURED, reason=reason)
     reason = f"{note}: {score_.reason}"

@@ -152,7 +152,8 @@ async def test_wrong_key_is_a_usage_error(tmp_path, store, serve, side):
 
 async def stopped(suite, stage, reference, *, store, after):
     """Run until ``after`` cases are done, then stop as an interrupt does."""
-    stop, started = asyncio.Event(), []
+    stop = asyncio.Event()
+    started: list[str] = []
 
     def watch(progress):
         if progress.done >= after:

@@ -3,7 +3,7 @@
     python -m tests.stubs.server --port 0 --text Hello --delay-ms 0
 
 It prints its base URL when it listens. It speaks just enough HTTP for that, so that what is
-measured is the client.
+measured is the client; with ``--aiohttp`` it is an ordinary aiohttp server instead.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import argparse
 import asyncio
 import json
 import sys
+from typing import Any
 
-from tests.stubs import answers
+from tests.stubs import StubServer, answers
 
 
 class _Fixed(asyncio.Protocol):
@@ -67,14 +68,31 @@ async def serve_fixed(port: int, *, text: str, delay_s: float) -> None:
     await server.serve_forever()
 
 
+async def serve_aiohttp(port: int, *, text: str, delay_s: float) -> None:
+    """Serve the same from an ordinary server until the process ends."""
+    chat = json.dumps(answers.completion(text)).encode()
+
+    async def answer(request: Any, n: int) -> bytes:
+        if delay_s:
+            await asyncio.sleep(delay_s)
+        return chat
+
+    async with StubServer(answer, port=port, keep=False) as stub:
+        sys.stdout.write(f"{stub.url}\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
 def main() -> None:
     """Run the fixed server as a process."""
     options = argparse.ArgumentParser(description=main.__doc__)
     options.add_argument("--port", type=int, default=0)
     options.add_argument("--text", default="Hello")
     options.add_argument("--delay-ms", type=float, default=0.0)
+    options.add_argument("--aiohttp", action="store_true")
     chosen = options.parse_args()
-    asyncio.run(serve_fixed(chosen.port, text=chosen.text, delay_s=chosen.delay_ms / 1000))
+    serve = serve_aiohttp if chosen.aiohttp else serve_fixed
+    asyncio.run(serve(chosen.port, text=chosen.text, delay_s=chosen.delay_ms / 1000))
 
 
 if __name__ == "__main__":

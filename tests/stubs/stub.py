@@ -49,11 +49,13 @@ class StubServer:
         models: list[str] | None = None,
         tls: ssl.SSLContext | None = None,
         port: int = 0,
+        keep: bool = True,
     ) -> None:
         self._handler = handler or answers.echo()
         self._models = ["stub"] if models is None else models
         self._tls = tls
         self._port = port
+        self._keep = keep
         self.seen: list[Seen] = []
         self.listing: bytes | None = None
         self.chats = 0
@@ -79,7 +81,8 @@ class StubServer:
 
     async def _dispatch(self, request: web.BaseRequest) -> web.StreamResponse:
         body = await request.read()
-        self.seen.append(Seen(request.method, request.path_qs, dict(request.headers), body))
+        if self._keep:
+            self.seen.append(Seen(request.method, request.path_qs, dict(request.headers), body))
         if request.method == "GET" and request.path == "/v1/models":
             if self.listing is not None:
                 return web.Response(body=self.listing, content_type="application/json")

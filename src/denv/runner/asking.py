@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from denv.client import EndpointClient
-from denv.encode import answer_key, encode
+from denv.encode import answer_key, answer_scope, encode
 from denv.observe import observe
 from denv.outcome import Answer
 from denv.records import Case, Dialect, Endpoint, Request, Side
@@ -46,6 +46,7 @@ class Asker:
         self.side = side
         self.endpoint = endpoint
         self.model = model
+        self._scope = answer_scope(endpoint, model=model)
         self._max_tokens = max_tokens
         self._client = client
         self._journal = journal
@@ -68,14 +69,7 @@ class Asker:
         return self._cache_key(self.request(case, streamed=streamed), repeat)
 
     def _cache_key(self, plain: Request, repeat: int) -> bytes:
-        return answer_key(
-            plain,
-            url=self.endpoint.url,
-            model=self.model,
-            extra=self.endpoint.extra,
-            headers=self.endpoint.headers,
-            repeat=repeat,
-        )
+        return answer_key(self._scope, plain, repeat)
 
     async def answer(self, case: Case, *, repeat: int, streamed: bool, known: Known) -> Answer:
         """Give one answer, asking only where none is known."""

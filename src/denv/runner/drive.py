@@ -20,6 +20,8 @@ from denv.store import AnswerKey, Store, StoredAnswer
 PAGE = 100
 """Cases that are looked up in the store at once."""
 
+SPARE_WORKERS = 2
+
 NOTHING = Known({}, {})
 
 
@@ -151,8 +153,8 @@ class Driver:
 
         What is in flight when it stops early is given up; what is answered stays journaled.
         """
-        # Twice the slots, so that a slow side does not leave the other one idle.
-        most = 2 * max(asker.endpoint.concurrency for asker in self._askers.values())
+        # A few more than there are slots, so that none is idle while a case is decided.
+        most = SPARE_WORKERS + max(asker.endpoint.concurrency for asker in self._askers.values())
         working = {asyncio.create_task(self._work()) for _ in range(most)}
         stopping = asyncio.create_task(stop.wait())
         waiting = {*working, stopping}

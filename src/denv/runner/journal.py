@@ -28,7 +28,7 @@ class Journal:
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="denv-store")
         self._answers: list[StoredAnswer] = []
         self._results: list[CaseResult] = []
-        self._written: asyncio.Future[None] | None = None
+        self._waiters: list[asyncio.Future[None]] = []
         self._writing: asyncio.Task[None] | None = None
         self._failure: Exception | None = None
 
@@ -42,12 +42,12 @@ class Journal:
         """
         self._raise_failure()
         self._answers.append(answer)
-        await asyncio.shield(self._next_batch())
+        await self._written()
 
     def add_result(self, result: CaseResult) -> None:
         """Journal one result with the next batch; it can always be made again from answers."""
         self._results.append(result)
-        self._next_batch()
+        self._start_writing()
 
     async def call(self, function: Callable[[], T]) -> T:
         """Call something of the store in its thread."""
@@ -65,7 +65,7 @@ class Journal:
     async def flush(self) -> None:
         """Wait until everything that was given is written; raises as ``append`` does."""
         while self._answers or self._results or self._writing is not None:
-            await asyncio.shield(self._next_batch())
+            await self._written()
         self._raise_failure()
 
     async def close(self) -> None:
@@ -79,45 +79,38 @@ class Journal:
         if self._failure is not None:
             raise self._failure
 
-    def _next_batch(self) -> asyncio.Future[None]:
-        if self._written is None:
-            self._written = asyncio.get_running_loop().create_future()
-            # Nobody may be waiting when a batch of results alone fails; the failure is kept.
-            self._written.add_done_callback(_seen)
+    def _written(self) -> asyncio.Future[None]:
+        """Give a future of the caller's own, done when the batch that is gathered is written."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        self._start_writing()
+        return waiter
+
+    def _start_writing(self) -> None:
         if self._writing is None:
             self._writing = asyncio.create_task(self._write())
-        return self._written
 
     async def _write(self) -> None:
-        try:
-            while self._answers or self._results:
-                answers, self._answers = self._answers, []
-                results, self._results = self._results, []
-                written, self._written = self._written, None
-                await self._write_batch(answers, results, written)
-        finally:
-            self._writing = None
-            if self._written is not None and not (self._answers or self._results):
-                self._written.set_result(None)
-                self._written = None
+        while self._answers or self._results or self._waiters:
+            answers, self._answers = self._answers, []
+            results, self._results = self._results, []
+            waiters, self._waiters = self._waiters, []
+            failure = await self._write_batch(answers, results)
+            for waiter in waiters:
+                if waiter.cancelled():
+                    continue
+                if failure is None:
+                    waiter.set_result(None)
+                else:
+                    waiter.set_exception(failure)
+        self._writing = None
 
     async def _write_batch(
-        self,
-        answers: list[StoredAnswer],
-        results: list[CaseResult],
-        written: asyncio.Future[None] | None,
-    ) -> None:
+        self, answers: list[StoredAnswer], results: list[CaseResult]
+    ) -> Exception | None:
         try:
             await self.call(lambda: self._store.append(self._run, answers, results))
         except Exception as error:  # noqa: BLE001 - handed on to everyone who waits, now or later
             self._failure = error
-            if written is not None:
-                written.set_exception(error)
-        else:
-            if written is not None:
-                written.set_result(None)
-
-
-def _seen(future: asyncio.Future[None]) -> None:
-    if not future.cancelled():
-        future.exception()
+            return error
+        return None
