@@ -224,11 +224,8 @@ def percent(share: Fraction, *, apart_from: Fraction | None = None) -> str:
     the other one, ``apart_from``, that it differs from; nine decimals are the most.
     """
     others = {Fraction(0), Fraction(1), apart_from} - {share, None}
-    text = ""
-    for digits in range(1, 10):
-        text = f"{float(share * 100):.{digits}f}"
-        if Fraction(text) / 100 not in others:
-            break
+    texts = [f"{float(share * 100):.{digits}f}" for digits in range(1, 10)]
+    text = next((text for text in texts if Fraction(text) / 100 not in others), texts[-1])
     return f"{text.rstrip('0').rstrip('.')} %"
 
 

@@ -50,7 +50,6 @@ answers = Table(
     Column("cache_key", LargeBinary(32)),
     Column("exchange", Text, nullable=False),
     Column("body", LargeBinary, nullable=False),
-    sqlite_with_rowid=False,
 )
 
 Index("answers_by_cache_key", answers.c.cache_key, answers.c.answered)
@@ -63,5 +62,4 @@ results = Table(
     Column("outcome", String(20), nullable=False),
     Column("cause", String(20)),
     Column("document", Text, nullable=False),
-    sqlite_with_rowid=False,
 )
