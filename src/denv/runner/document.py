@@ -14,7 +14,7 @@ from denv.runner.settings import Settings
 from denv.runner.sides import Sides, dialect_from_note
 from denv.suite import Suite
 from denv.tally import Tally
-from denv.verdict import Judgement
+from denv.verdict import Judgement, percent
 
 LIMITS = (
     "It covers the prompts of this suite, not every prompt.",
@@ -93,10 +93,10 @@ def _side(endpoint: Endpoint, notes: Mapping[str, Json], *, sampled: bool) -> di
 def _settings(settings: Settings, endpoints: Mapping[Side, Endpoint]) -> dict[str, Any]:
     thresholds = settings.thresholds
     shown: dict[str, Any] = {
-        "pass": {kind.value: str(rate) for kind, rate in thresholds.rates.items()},
-        "coverage": str(thresholds.coverage),
-        "max_retried": str(thresholds.max_retried),
-        "confidence": None if thresholds.confidence is None else str(thresholds.confidence),
+        "pass": {kind.value: percent(rate) for kind, rate in thresholds.rates.items()},
+        "coverage": percent(thresholds.coverage),
+        "max_retried": percent(thresholds.max_retried),
+        "confidence": None if thresholds.confidence is None else percent(thresholds.confidence),
         "repeats": settings.repeats,
         "max_tokens": settings.max_tokens,
         "stream": settings.stream,
