@@ -14,7 +14,7 @@ from denv.runner.settings import Settings
 from denv.runner.sides import Sides, dialect_from_note
 from denv.suite import Suite
 from denv.tally import Tally
-from denv.verdict import Judgement, percent
+from denv.verdict import Judgement, exact_percent
 
 LIMITS = (
     "It covers the prompts of this suite, not every prompt.",
@@ -93,10 +93,10 @@ def _side(endpoint: Endpoint, notes: Mapping[str, Json], *, sampled: bool) -> di
 def _settings(settings: Settings, endpoints: Mapping[Side, Endpoint]) -> dict[str, Any]:
     thresholds = settings.thresholds
     shown: dict[str, Any] = {
-        "pass": {kind.value: percent(rate) for kind, rate in thresholds.rates.items()},
-        "coverage": percent(thresholds.coverage),
-        "max_retried": percent(thresholds.max_retried),
-        "confidence": None if thresholds.confidence is None else percent(thresholds.confidence),
+        "pass": {kind.value: exact_percent(rate) for kind, rate in thresholds.rates.items()},
+        "coverage": exact_percent(thresholds.coverage),
+        "max_retried": exact_percent(thresholds.max_retried),
+        "confidence": None if thresholds.confidence is None else exact_percent(thresholds.confidence),
         "repeats": settings.repeats,
         "max_tokens": settings.max_tokens,
         "stream": settings.stream,
