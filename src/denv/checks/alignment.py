@@ -63,13 +63,12 @@ def align(stage: Located, reference: Located, *, by_ids: bool) -> Alignment:
         a, b = ours[i], theirs[j]
         if _same_placed(a, b, by_ids=by_ids):
             pairs.append(Pair(i, a.token, b.token))
-            offset = max(offset, a.end or 0, b.end or 0)
+            offset = a.end or 0
             i, j = i + 1, j + 1
             continue
-        known = a.end is not None and b.end is not None
-        if known or by_ids:
-            reach = max(a.end or 0, b.end or 0)
-            same = same_text or (known and reach <= shared)
+        reach = None if a.end is None or b.end is None else max(a.end, b.end)
+        if reach is not None or by_ids:
+            same = same_text or (reach is not None and reach <= shared)
             end = End.RETOKENISED if same else End.PARTED
             return Alignment(tuple(pairs), skipped, end, i, j)
         sync = _next_border(stage, i, reference, j, offset=offset, shared=shared)

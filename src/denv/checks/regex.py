@@ -47,7 +47,7 @@ def search_within(pattern: str, text: str, timeout_s: float = TIMEOUT_S) -> bool
         Where it takes longer than ``timeout_s``, or more memory than the package allows itself.
     """
     try:
-        return _compiled(pattern).search(text, timeout=timeout_s, concurrent=True) is not None
+        return _compiled(pattern).search(text, timeout=timeout_s) is not None
     except MemoryError:
         raise TimeoutError("regex ran out of memory") from None
 

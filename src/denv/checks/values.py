@@ -145,7 +145,7 @@ def _shown(value: Any, depth: int) -> str:
 
 def _scalar(value: Any) -> str:
     if isinstance(value, str):
-        return json.dumps(value[: SHOWN_CHARACTERS + 1])
+        return json.dumps(value[:SHOWN_CHARACTERS])
     if isinstance(value, int) and value.bit_length() > SHOWN_INTEGER_BITS:
         return f"an integer of {value.bit_length()} bits"
     return str(value) if isinstance(value, Decimal) else json.dumps(value)

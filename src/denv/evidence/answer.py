@@ -103,6 +103,7 @@ def side_view(answer: Answer, *, tokens: bool = False) -> dict[str, Json]:
         "reasoning": _cut(seen.reasoning),
         "tool_calls": [_call_view(call) for call in seen.calls],
         "finish_reason": _cut(seen.finish_reason),
+        "native_finish_reason": _cut(seen.native_finish_reason),
         "usage": None if seen.usage is None else _usage_view(answer),
         "problem": None if seen.problem is None else _cut(seen.problem.message),
         "status": None,

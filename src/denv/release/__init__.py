@@ -4,26 +4,33 @@
 command lines share.
 """
 
-from denv.release.loading import load_release
+from denv.release.loading import load_release, load_settings
 from denv.release.quantities import parse_duration, parse_rate, parse_share, parse_thresholds
 from denv.release.settings import (
     Engine,
+    Line,
     Parity,
+    Rates,
     Reference,
     Release,
     ReleaseSettings,
+    Section,
     Stage,
     release_schema,
 )
 
 __all__ = [
     "Engine",
+    "Line",
     "Parity",
+    "Rates",
     "Reference",
     "Release",
     "ReleaseSettings",
+    "Section",
     "Stage",
     "load_release",
+    "load_settings",
     "parse_duration",
     "parse_rate",
     "parse_share",

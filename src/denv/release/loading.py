@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -13,6 +13,8 @@ from pydantic_core import ErrorDetails
 from denv.errors import ReleaseError
 from denv.release.nodes import Document, KeyPath, dotted, read_document
 from denv.release.settings import Release, ReleaseSettings
+
+M = TypeVar("M", bound=BaseModel)
 
 MAX_BYTES = 1024 * 1024
 MAX_PROBLEMS = 20
@@ -38,13 +40,7 @@ def load_release(path: str | os.PathLike[str]) -> Release:
         With up to 20 lines, each ``file:line: key: what is wrong``.
     """
     where = Path(path)
-    document = read_document(_text(where))
-    faults = list(document.faults)
-    settings = None
-    if not faults:
-        settings = _validated(document, faults)
-    if settings is None:
-        raise ReleaseError("\n".join(_sentences(where, faults)))
+    settings = load_settings(where, ReleaseSettings)
     return Release(
         path=where,
         digest=settings.digest,
@@ -56,6 +52,24 @@ def load_release(path: str | os.PathLike[str]) -> Release:
         rollout=settings.rollout,
         alarms=tuple(settings.alarms),
     )
+
+
+def load_settings(path: Path, model: type[M]) -> M:
+    """Read a strict YAML file as a model whose aliases are the file's keys.
+
+    Validators find the file's folder in their context, as ``folder``.
+
+    Raises
+    ------
+    ReleaseError
+        With up to 20 lines, each ``file:line: key: what is wrong``.
+    """
+    document = read_document(_text(path))
+    faults = list(document.faults)
+    settings = None if faults else _validated(document, model, faults, folder=path.parent)
+    if settings is None:
+        raise ReleaseError("\n".join(_sentences(path, faults)))
+    return settings
 
 
 def _text(path: Path) -> str:
@@ -73,38 +87,42 @@ def _text(path: Path) -> str:
         raise ReleaseError(f"{path}:{line}: not UTF-8") from None
 
 
-def _validated(document: Document, faults: list[tuple[int, str, str]]) -> ReleaseSettings | None:
+def _validated(
+    document: Document, model: type[M], faults: list[tuple[int, str, str]], *, folder: Path
+) -> M | None:
     if not isinstance(document.value, dict):
         what = "empty" if document.value is None else "not a mapping of keys to values"
         faults.append((1, "", what))
         return None
     try:
-        return ReleaseSettings.model_validate(document.value)
+        return model.model_validate(document.value, context={"folder": folder})
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=False, include_input=False)
-        faults.extend(_fault(detail, document) for detail in details)
+        faults.extend(_fault(detail, document, model) for detail in details)
         return None
 
 
-def _fault(detail: ErrorDetails, document: Document) -> tuple[int, str, str]:
+def _fault(
+    detail: ErrorDetails, document: Document, model: type[BaseModel]
+) -> tuple[int, str, str]:
     path: KeyPath = detail["loc"]
     if detail["type"] == "extra_forbidden":
-        what = f"unknown key{_suggestion(path)}"
+        what = f"unknown key{_suggestion(path, model)}"
     else:
         plain = detail["msg"].removeprefix("Value error, ")
         what = _MESSAGES.get(detail["type"], plain)
     return document.line_of(path), dotted(path), what
 
 
-def _suggestion(path: KeyPath) -> str:
-    known = _keys_at(path[:-1])
+def _suggestion(path: KeyPath, model: type[BaseModel]) -> str:
+    known = _keys_at(path[:-1], model)
     near = get_close_matches(str(path[-1]).replace("_", "-").lower(), known, n=1)
     return f'; did you mean "{near[0]}"?' if near else f" (keys: {', '.join(known)})"
 
 
-def _keys_at(path: KeyPath) -> list[str]:
+def _keys_at(path: KeyPath, model: type[BaseModel]) -> list[str]:
     """Give the keys that the section at a path takes."""
-    section: type[BaseModel] = ReleaseSettings
+    section = model
     for key in path:
         fields = {field.alias: field.annotation for field in section.model_fields.values()}
         section = next(filter(_is_section, _members(fields.get(str(key)))), section)

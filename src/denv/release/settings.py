@@ -45,7 +45,7 @@ def _dashed(name: str) -> str:
     return name.replace("_", "-")
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
     """A part of a release: frozen, strict, its keys written with dashes."""
 
     model_config = ConfigDict(
@@ -174,7 +174,7 @@ Headers = Annotated[dict[str, str], AfterValidator(_headers)]
 Extra = Annotated[dict[str, Any], AfterValidator(_extra)]
 
 
-class Stage(_Section):
+class Stage(Section):
     """One side: where it is, the name of its key, and what is added for it alone."""
 
     url: Url
@@ -197,7 +197,7 @@ class Reference(Stage):
     max_age: Duration | None = None
 
 
-class Engine(_Section):
+class Engine(Section):
     """What serves the stage."""
 
     name: Line
@@ -205,7 +205,7 @@ class Engine(_Section):
     deterministic: bool = False
 
 
-class Parity(_Section):
+class Parity(Section):
     """What the stage is held to. ``rates`` is written ``pass``, a word of Python's own."""
 
     reference: Reference | None = None
@@ -227,7 +227,7 @@ class Parity(_Section):
         )
 
 
-class ReleaseSettings(_Section):
+class ReleaseSettings(Section):
     """A release as it is written; ``rollout`` and ``alarms`` are read by the rollout itself."""
 
     name: Line = Field(alias="release")
