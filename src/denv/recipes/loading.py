@@ -19,7 +19,7 @@ FILE_NAME = "recipe.yaml"
 
 
 def _beside(written: str, info: ValidationInfo) -> str:
-    path = Path(info.context["folder"]) / written
+    path = (info.context or {})["folder"] / written
     if not path.is_file():
         raise ValueError(f"there is no file {written!r}")
     return str(path)

@@ -92,11 +92,12 @@ def _side(endpoint: Endpoint, notes: Mapping[str, Json], *, sampled: bool) -> di
 
 def _settings(settings: Settings, endpoints: Mapping[Side, Endpoint]) -> dict[str, Any]:
     thresholds = settings.thresholds
+    sure = thresholds.confidence
     shown: dict[str, Any] = {
         "pass": {kind.value: exact_percent(rate) for kind, rate in thresholds.rates.items()},
         "coverage": exact_percent(thresholds.coverage),
         "max_retried": exact_percent(thresholds.max_retried),
-        "confidence": None if thresholds.confidence is None else exact_percent(thresholds.confidence),
+        "confidence": None if sure is None else exact_percent(sure),
         "repeats": settings.repeats,
         "max_tokens": settings.max_tokens,
         "stream": settings.stream,
