@@ -53,6 +53,7 @@ def side(text: str | None = "391", **other: Any) -> dict[str, Any]:
         "reasoning": None,
         "tool_calls": [],
         "finish_reason": "stop",
+        "native_finish_reason": None,
         "usage": {"prompt_tokens": 31, "completion_tokens": 12},
         "problem": None,
         "status": None,

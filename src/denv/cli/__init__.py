@@ -60,24 +60,23 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo(error.ctx.get_help(), err=True)
         return 2
     except click.ClickException as error:
-        _complain(error.format_message())
+        _complain([error.format_message()])
         return 2
     except click.Abort:
-        _complain("cancelled")
+        _complain(["cancelled"])
         return 130
     except DenvError as error:
-        _complain(str(error))
+        _complain(str(error).split("\n"))
         return error.exit_code
-    except BrokenPipeError:
-        # The reader of our output has gone; Python would complain again when it closes stdout.
-        sys.stdout = None  # skips the final flush
-        return 4
+    except SystemExit as error:
+        # What we print with exits with 1, our "fail", when the reader of our output has gone.
+        return error.code if isinstance(error.code, int) and error.code != 1 else 4
     return result if isinstance(result, int) else 0
 
 
-def _complain(message: str) -> None:
-    for line in message.splitlines() or ["unknown error"]:
-        click.echo(f"denv: {_printable(line)}", err=True)
+def _complain(lines: Sequence[str]) -> None:
+    for line in lines:
+        click.echo(f"denv: {_printable(line or 'unknown error')}", err=True)
 
 
 def _printable(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from denv.cli.sides import side_options
+from denv.cli.texts import check_texts
 from denv.records import Side, Verdict
 
 EXIT_CODES = {
@@ -110,6 +111,7 @@ def run(**options: Any) -> int:
     """
     from denv.cli.running import run_command
 
+    check_texts(click.get_current_context())
     return EXIT_CODES[run_command(options)]
 
 
@@ -120,6 +122,7 @@ def check(**options: Any) -> int:
     """Validate a suite (or a release and its suite) and say what would run; send nothing."""
     from denv.cli.checking import check_command
 
+    check_texts(click.get_current_context())
     return check_command(options)
 
 

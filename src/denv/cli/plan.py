@@ -65,9 +65,8 @@ def make_plan(
         Names the option, or the release's line and key.
     """
     options = {**(stored or {}), **set_options(given)}
-    if options.get("suite") and options.get("recipe") and not (stored or {}):
-        raise UsageError("--suite and --recipe exclude each other")
-    sources = sources_of(options)
+    # A stored run of a recipe holds the suite's path too.
+    sources = sources_of(options, resumed=stored is not None)
     sides = {side: endpoint(side, _side_options(side, sources)) for side in Side}
     return Plan(
         suite=suite_of(sources),
@@ -78,8 +77,12 @@ def make_plan(
 
 
 def set_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the options that were set; none of them means anything as false or empty."""
-    return {name: value for name, value in given.items() if value not in (None, False, ())}
+    """Give the options that were set; a flag means nothing as false, 0 is a value."""
+    return {
+        name: value
+        for name, value in given.items()
+        if value is not None and value is not False and value != ()
+    }
 
 
 def storable(given: Mapping[str, Any], plan_suite: Path) -> dict[str, Any]:
@@ -93,7 +96,7 @@ def storable(given: Mapping[str, Any], plan_suite: Path) -> dict[str, Any]:
     return kept
 
 
-def sources_of(options: Mapping[str, Any]) -> Sources:
+def sources_of(options: Mapping[str, Any], *, resumed: bool = False) -> Sources:
     """Load the release and the recipe that the options name.
 
     Raises
@@ -101,6 +104,8 @@ def sources_of(options: Mapping[str, Any]) -> Sources:
     UsageError
         For a suite and a recipe at once, and for files that are wrong.
     """
+    if options.get("suite") and options.get("recipe") and not resumed:
+        raise UsageError("--suite and --recipe exclude each other")
     release = load_release(options["release"]) if options.get("release") else None
     name = options.get("recipe") or (release.recipe if release else None)
     # A release may name a recipe for its adapter alone, and bring its own suite.

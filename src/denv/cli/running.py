@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -13,9 +14,9 @@ from typing import Any
 
 from rich.console import Console
 
-from denv.cli.plan import Plan, make_plan, storable
+from denv.cli.plan import Plan, make_plan, set_options, storable
 from denv.cli.progress import watching
-from denv.errors import ResumeError, UsageError
+from denv.errors import HarnessError, ResumeError, UsageError
 from denv.report import (
     Report,
     print_report,
@@ -64,7 +65,7 @@ def _plan(options: Mapping[str, Any], store: SqlStore) -> Plan:
             raise ResumeError(f"there is no run {options['resume']!r} to resume")
         stored = record.settings["options"]
     plan = make_plan(options, stored=stored)
-    kept = storable({**(stored or {}), **{k: v for k, v in options.items() if v}}, plan.suite)
+    kept = storable({**(stored or {}), **set_options(options)}, plan.suite)
     return replace(plan, settings=replace(plan.settings, options=kept))
 
 
@@ -122,19 +123,35 @@ def check_outputs(options: Mapping[str, Any]) -> None:
     Raises
     ------
     UsageError
-        Names the option and the folder that is missing.
+        Names the option, and the folder that is missing or cannot be written.
     """
-    for name, (option, _) in WRITERS.items():
-        target = options.get(option)
-        if target is None or str(target) == "-":
-            continue
+    targets = {
+        f"--{name.lower()}": str(options[option])
+        for name, (option, _) in WRITERS.items()
+        if options.get(option) is not None
+    }
+    if list(targets.values()).count("-") > 1:
+        raise UsageError("standard output takes one report: only one option may be -")
+    for option, target in targets.items():
         folder = Path(target).absolute().parent
+        if target == "-":
+            continue
+        if Path(target).is_dir():
+            raise UsageError(f"{option} {target}: that is a folder")
         if not folder.is_dir():
-            raise UsageError(f"--{name.lower()} {target}: there is no folder {folder}")
+            raise UsageError(f"{option} {target}: there is no folder {folder}")
+        if not os.access(folder, os.W_OK) and not Path(target).exists():
+            raise UsageError(f"{option} {target}: the folder {folder} cannot be written")
 
 
 def write_outputs(report: Report, options: Mapping[str, Any]) -> dict[str, str]:
-    """Write the report in every form that was asked for; give where each is."""
+    """Write the report in every form that was asked for; give where each is.
+
+    Raises
+    ------
+    HarnessError
+        Names the option and what stood in the way; the run itself is kept.
+    """
     written = {}
     for name, (option, write) in WRITERS.items():
         target = options.get(option)
@@ -144,6 +161,9 @@ def write_outputs(report: Report, options: Mapping[str, Any]) -> dict[str, str]:
             write(report, sys.stdout)
             sys.stdout.flush()
         else:
-            write(report, Path(target))
+            try:
+                write(report, Path(target))
+            except OSError as error:
+                raise HarnessError(f"--{name.lower()} {target}: {error.strerror}") from error
             written[name] = str(target)
     return written

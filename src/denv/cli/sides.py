@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -54,7 +55,11 @@ SIDE_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("name", {"metavar": "TEXT", "help": "What reports call this side."}),
     (
         "concurrency",
-        {"metavar": "N", "type": int, "help": "Requests at once (overrides --concurrency)."},
+        {
+            "metavar": "N",
+            "type": click.IntRange(1),
+            "help": "Requests at once (overrides --concurrency).",
+        },
     ),
     ("rate", {"metavar": "N/s", "help": "Most requests a second (overrides --rate)."}),
     (
@@ -146,15 +151,27 @@ def _key(side: Side, *, env: str | None, file: Path | None) -> Secret | None:
     if env and file:
         raise UsageError(f"--{side}-key-env and --{side}-key-file exclude each other")
     if env:
+        _check_variable(f"--{side}-key-env", env)
         return read(f"--{side}-key-env", read_key_env, env)
     return read(f"--{side}-key-file", lambda f: read_key_file(Path(f)), str(file)) if file else None
+
+
+def _check_variable(option: str, name: str) -> None:
+    """Refuse a variable that is not set; a name that may be the secret itself is not shown."""
+    if name in os.environ:
+        return
+    if re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
+        raise UsageError(f"{option}: the environment variable {name} is not set")
+    raise UsageError(
+        f"{option} takes the name of an environment variable, and there is none of this name"
+    )
 
 
 def _timeouts(total_s: float | None) -> Timeouts:
     if total_s is None:
         return Timeouts()
-    if not total_s > 0:
-        raise UsageError(f"--timeout is {total_s:g}, it must be above 0")
+    if not 0 < total_s < float("inf"):
+        raise UsageError(f"--timeout is {total_s:g}, it must be a number above 0")
     # An answer that is not streamed has its first byte when it is whole.
     return Timeouts(
         connect_s=min(Timeouts().connect_s, total_s), first_byte_s=total_s, total_s=total_s
@@ -166,14 +183,14 @@ def _headers(side: Side, given: tuple[str, ...], from_env: tuple[str, ...]) -> d
     for text in given:
         name, colon, value = text.partition(":")
         if not colon or not name.strip():
-            raise UsageError(f"--{side}-header {name!r}: write it as 'NAME: VALUE'")
+            # What stands there may be a value, and so a secret: it is not shown.
+            raise UsageError(f"--{side}-header: write it as 'NAME: VALUE'")
         headers[name.strip()] = value.strip()
     for text in from_env:
         name, equals, variable = text.partition("=")
         if not equals or not name.strip():
-            raise UsageError(f"--{side}-header-env {text!r}: write it as NAME=VAR")
-        if variable not in os.environ:
-            raise UsageError(f"--{side}-header-env: the environment has no {variable!r}")
+            raise UsageError(f"--{side}-header-env: write it as NAME=VAR")
+        _check_variable(f"--{side}-header-env", variable)
         headers[name.strip()] = os.environ[variable]
     return headers
 

@@ -19,10 +19,14 @@ PLAIN = Dialect()
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Answers that need not be asked: this run's own, and those of earlier runs by their hash."""
+    """Answers that need not be asked: this run's own, and those of earlier runs by their hash.
+
+    Earlier answers are kept apart for each side: where both are one endpoint, what may serve
+    the reference must not serve the stage.
+    """
 
     journaled: Mapping[AnswerKey, StoredAnswer]
-    cached: Mapping[bytes, StoredAnswer]
+    cached: Mapping[tuple[Side, bytes], StoredAnswer]
 
 
 class Asker:
@@ -79,7 +83,7 @@ class Asker:
             return Answer(observe(stored.exchange), stored.max_tokens)
         plain = self.request(case, streamed=streamed)
         cache_key = self._cache_key(plain, repeat)
-        stored = known.cached.get(cache_key)
+        stored = known.cached.get((self.side, cache_key))
         if stored is not None:
             return Answer(observe(stored.exchange), stored.max_tokens, cached=True)
         return await self._ask(case, key=key, plain=plain, cache_key=cache_key)

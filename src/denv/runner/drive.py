@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -30,7 +30,8 @@ class Library:
     """What of a run, and of earlier ones, is in the store.
 
     ``reused`` gives, for each side whose earlier answers may serve, how old they may be, as a
-    time before which none is taken. ``resumed`` says that this run has journaled some already.
+    time before which none is taken. ``resumed`` says that this run has journaled some already;
+    those that are ``given_up`` are asked again.
     """
 
     store: Store
@@ -38,6 +39,7 @@ class Library:
     run: str
     resumed: bool
     reused: Mapping[Side, float]
+    given_up: Set[AnswerKey] = frozenset()
 
 
 class Pages:
@@ -73,7 +75,8 @@ class Pages:
             for side, asker in self._askers.items():
                 if any(
                     AnswerKey(case.index, side, repeat, streamed) not in known.journaled
-                    and asker.plain_key(case, repeat=repeat, streamed=streamed) not in known.cached
+                    and (side, asker.plain_key(case, repeat=repeat, streamed=streamed))
+                    not in known.cached
                     for repeat, streamed in self.ways(case)
                 ):
                     yield case, side
@@ -106,7 +109,9 @@ class Pages:
             span = (library.run, cases[0].index, cases[-1].index)
             finished = await library.journal.call(partial(library.store.finished, *span))
             journaled = await library.journal.call(partial(library.store.answers, *span))
-        cached: dict[bytes, StoredAnswer] = {}
+            finished -= {key.case for key in library.given_up}
+            journaled = {k: a for k, a in journaled.items() if k not in library.given_up}
+        cached: dict[tuple[Side, bytes], StoredAnswer] = {}
         for side, not_before in library.reused.items():
             asker = self._askers[side]
             keys = [
@@ -115,9 +120,10 @@ class Pages:
                 if case.index not in finished
                 for repeat, streamed in self.ways(case)
             ]
-            cached |= await library.journal.call(
+            found = await library.journal.call(
                 partial(library.store.cached, keys, not_before=not_before)
             )
+            cached |= {(side, key): answer for key, answer in found.items()}
         return finished, Known(journaled, cached) if journaled or cached else NOTHING
 
 

@@ -20,6 +20,7 @@ class Ledger:
     """One run in the store.
 
     ``notes`` is what the run has learned of its sides, shared with whoever learns it.
+    ``given_up`` are the answers of an earlier part of the run that were none.
     """
 
     def __init__(self, store: Store, *, identity: Mapping[str, Json], resume: str | None) -> None:
@@ -28,6 +29,7 @@ class Ledger:
         self._was_finished = False
         self.resumed = resume is not None
         self.notes: dict[str, Any] = {}
+        self.given_up: frozenset[AnswerKey] = frozenset()
         if resume is None:
             self.started = time.time()
             stamp = datetime.fromtimestamp(self.started, UTC).strftime("%Y%m%d-%H%M%S")
@@ -50,14 +52,24 @@ class Ledger:
         self._was_finished = record.state == "finished"
 
     def reopen(self) -> Iterator[CaseResult]:
-        """Give the results that stand, after giving up answers that were none.
+        """Give the results that stand, apart from those of answers that were none.
 
         A run that was stopped is continued as it was. One that ended is asked again only where
         rate limits or the reference left a case without an answer: a failure stays one.
         """
         if self._was_finished:
-            self._store.forget(self.run, list(self._unanswered()))
-        yield from self._store.results(self.run)
+            self.given_up = frozenset(self._unanswered())
+        again = {key.case for key in self.given_up}
+        return (result for result in self._store.results(self.run) if result.index not in again)
+
+    def forget(self) -> None:
+        """Take what is asked again out of the store, now that it can be asked."""
+        self._store.forget(self.run, list(self.given_up))
+
+    def set_aside(self) -> Iterator[CaseResult]:
+        """Give the results that ``reopen`` left out, for where nothing could be asked."""
+        again = {key.case for key in self.given_up}
+        return (result for result in self._store.results(self.run) if result.index in again)
 
     def _unanswered(self) -> set[AnswerKey]:
         found: set[AnswerKey] = set()

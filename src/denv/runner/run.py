@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from typing import Any
 
 from denv.errors import UsageError
@@ -131,8 +132,7 @@ class _Run:
             await _until(stop, self._prepare())
             await self._journal.call(lambda: self._ledger.begin(self._settings.options))
             on_start(self._ledger.run)
-            if not self._sides.down and not stop.is_set():
-                await self._drive(stop)
+            await self._ask_cases(stop)
             await self._journal.flush()
             return await self._journal.call(lambda: self._finish(cancelled=stop.is_set()))
         finally:
@@ -160,6 +160,8 @@ class _Run:
         if not self._ledger.resumed and self._settings.max_age_s is None:
             return list(Side)
         open_sides = [side for side in Side if not self._sides.knows_model(side)]
+        if len(open_sides) == len(Side):
+            return open_sides
         askers = {side: self._asker(side) for side in Side if side not in open_sides}
         async for _, side in self._pages(askers).unknown():
             if side not in open_sides:
@@ -204,12 +206,26 @@ class _Run:
             run=self._ledger.run,
             resumed=self._ledger.resumed,
             reused=reused,
+            given_up=self._ledger.given_up,
         )
         return Pages(
             self._suite.iter_cases(), askers=askers, settings=self._settings, library=library
         )
 
     # -------------------------------------------------------------- the cases
+
+    async def _ask_cases(self, stop: asyncio.Event) -> None:
+        if self._sides.down or stop.is_set():
+            await self._journal.call(self._count_set_aside)
+            return
+        if self._ledger.given_up:
+            await self._journal.call(self._ledger.forget)
+        if not self._has_enough():
+            await self._drive(stop)
+
+    def _count_set_aside(self) -> None:
+        for result in self._ledger.set_aside() if self._ledger.given_up else ():
+            self._count(result)
 
     async def _drive(self, stop: asyncio.Event) -> None:
         askers = {side: self._asker(side) for side in Side}
@@ -228,6 +244,9 @@ class _Run:
         self._count(result)
         if self._watch is not None:
             self._watch(self._progress())
+        return self._has_enough()
+
+    def _has_enough(self) -> bool:
         return self._settings.fail_fast and self._enough.decided
 
     def _count(self, result: CaseResult) -> None:
@@ -251,6 +270,16 @@ class _Run:
     def _judge(self, *, cancelled: bool) -> Judgement:
         requests, retried = self._tally.requests(Side.STAGE)
         down = {side: f"the {side} is unreachable: {why}" for side, why in self._sides.down.items()}
+        if Side.STAGE in self._sides.rate_limited:
+            # Rate limits alone are not held against the stage: nothing of it is counted.
+            limited = down.pop(Side.STAGE)
+            judgement = self._judged(down, requests, retried, cancelled=cancelled)
+            return replace(judgement, reasons=(*judgement.reasons, limited))
+        return self._judged(down, requests, retried, cancelled=cancelled)
+
+    def _judged(
+        self, down: Mapping[Side, str], requests: int, retried: int, *, cancelled: bool
+    ) -> Judgement:
         return judge(
             self._tally.kinds(self._settings.thresholds),
             thresholds=self._settings.thresholds,

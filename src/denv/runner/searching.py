@@ -37,6 +37,7 @@ class KillableSearch:
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
+        self._closed = False
 
     def __call__(self, pattern: str, text: str) -> bool:
         """Tell whether the pattern is found.
@@ -57,9 +58,13 @@ class KillableSearch:
     def close(self) -> None:
         """End the child process, if there is one."""
         with self._lock:
+            self._closed = True
             self._end()
 
     def _in_child(self, pattern: str, text: str) -> bool:
+        if self._closed:
+            # A thread that was given up may come this far later; it must start nothing.
+            raise TimeoutError("the searches have ended")
         child = self._child or self._start()
         sink, source = _pipes(child)
         message = json.dumps([pattern, text]).encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Literal
 
 from denv.encode import DEFAULT_MAX_TOKENS, check_extra, dump
@@ -67,6 +68,8 @@ class Settings:
             raise UsageError(f"max-tokens is {self.max_tokens}, it must be at least 1")
         if self.stream not in {"no", "yes", "both"}:
             raise UsageError(f"stream is {self.stream!r}, it must be no, yes or both")
+        if self.max_age_s is not None and not 0 <= self.max_age_s < inf:
+            raise UsageError(f"max-age is {self.max_age_s:g} s, it must be a number from 0 on")
 
 
 def check_endpoint(endpoint: Endpoint, side: Side) -> None:
@@ -80,8 +83,16 @@ def check_endpoint(endpoint: Endpoint, side: Side) -> None:
     check_extra(endpoint.extra, what=side.value)
     if endpoint.concurrency < 1:
         raise UsageError(f"{side}: concurrency is {endpoint.concurrency}, it must be at least 1")
-    if endpoint.rate is not None and not endpoint.rate > 0:
-        raise UsageError(f"{side}: rate is {endpoint.rate}, it must be above 0")
+    if endpoint.rate is not None and not 0 < endpoint.rate < inf:
+        raise UsageError(f"{side}: rate is {endpoint.rate}, it must be a number above 0")
+    limits = endpoint.timeouts
+    if not all(0 < s < inf for s in (limits.connect_s, limits.first_byte_s, limits.total_s)):
+        raise UsageError(f"{side}: each time-out must be a number of seconds above 0")
+    price = endpoint.price
+    if price is not None and not all(
+        0 <= each < inf for each in (price.prompt_per_million, price.completion_per_million)
+    ):
+        raise UsageError(f"{side}: prices are numbers from 0 on")
     if endpoint.retries < 0:
         raise UsageError(f"{side}: retries is {endpoint.retries}, it cannot be negative")
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from denv.client import AiohttpTransport, EndpointClient, Preflight, Unreachable, preflight
-from denv.errors import UsageError
+from denv.errors import ResumeError, UsageError
 from denv.observe import observe
 from denv.records import Dialect, Endpoint, Json, Side
 
@@ -18,7 +18,7 @@ class Sides:
 
     ``notes`` is what the run's row keeps of its sides and is changed here alone; ``on_note`` is
     called when it changes in the middle of a run. ``down`` says why a side gave no answer at
-    all. Offline there are no clients.
+    all, and ``rate_limited`` where that was rate limits alone. Offline there are no clients.
     """
 
     def __init__(
@@ -32,6 +32,7 @@ class Sides:
         self.endpoints = endpoints
         self.notes = notes
         self.down: dict[Side, str] = {}
+        self.rate_limited: set[Side] = set()
         self._on_note = on_note
         self._clients: dict[Side, EndpointClient] = {}
         for side, endpoint in endpoints.items():
@@ -114,7 +115,15 @@ class Sides:
     def _note_preflight(self, side: Side, outcome: Preflight | Unreachable) -> None:
         if isinstance(outcome, Unreachable):
             self.down[side] = outcome.reason
+            if outcome.rate_limited:
+                self.rate_limited.add(side)
             return
+        known = self.notes[side.value].get("model")
+        if known is not None and outcome.model != known:
+            raise ResumeError(
+                f"the {side} served the model {known!r} and now serves {outcome.model!r}: "
+                "answers of both are not one run"
+            )
         self.notes[side.value] = {
             "model": outcome.model,
             "served_models": list(outcome.served_models),

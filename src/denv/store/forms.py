@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from denv.records import Attempt, CaseResult, Cause, Exchange, Fault, FaultKind, Kind, Outcome
 
+_SURROGATES = re.compile("[\ud800-\udfff]+")
+
 
 def dump(value: Any) -> str:
-    """Write strict compact JSON."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    """Write strict compact JSON; lone surrogates, which no encoding has, stay escaped."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _SURROGATES.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def exchange_to_text(exchange: Exchange) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
+    URL,
     Connection,
     Row,
     Table,
@@ -16,6 +17,7 @@ from sqlalchemy import (
     delete,
     event,
     insert,
+    inspect,
     select,
     update,
 )
@@ -59,7 +61,9 @@ class SqlStore:
         self._path = path
         _keep_private(path)
         self._engine = create_engine(
-            f"sqlite:///{path}", connect_args={"timeout": _LOCK_WAIT_S, "check_same_thread": False}
+            # Not written as a text, where a ? or % in a folder's name would mean something.
+            URL.create("sqlite", database=str(path)),
+            connect_args={"timeout": _LOCK_WAIT_S, "check_same_thread": False},
         )
         # Compiled once: the journal is written thousands of times a minute.
         self._insert_answers = self._compiled_insert(tables.answers)
@@ -72,21 +76,32 @@ class SqlStore:
         return str(insert(table).prefix_with("OR REPLACE").compile(dialect=self._engine.dialect))
 
     def _prepare(self) -> None:
-        with self._engine.begin() as connection:
-            tables.metadata.create_all(connection)
-            found = connection.scalar(
-                select(tables.meta.c.value).where(tables.meta.c.name == "schema_version")
-            )
+        with self._engine.connect() as connection:
+            found = self._schema_version(connection)
             if found is None:
+                # Others may be opening the same new file: one of them makes the tables.
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                tables.metadata.create_all(connection)
                 connection.execute(
                     insert(tables.meta).prefix_with("OR IGNORE"),
                     {"name": "schema_version", "value": str(tables.SCHEMA_VERSION)},
                 )
+                connection.commit()
             elif found != str(tables.SCHEMA_VERSION):
                 raise StoreError(
                     f"{self._path}: the data have form {found}, this program reads "
                     f"{tables.SCHEMA_VERSION}"
                 )
+
+    @staticmethod
+    def _schema_version(connection: Connection) -> str | None:
+        """Give the form of what is there, before anything of it is changed."""
+        if not inspect(connection).has_table(tables.meta.name):
+            return None
+        version: str | None = connection.scalar(
+            select(tables.meta.c.value).where(tables.meta.c.name == "schema_version")
+        )
+        return version
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -230,13 +245,18 @@ class SqlStore:
     def cached(self, keys: Sequence[bytes], *, not_before: float) -> dict[bytes, StoredAnswer]:
         """Give the newest answer of each key that is no older than ``not_before``."""
         columns = tables.answers.c
+        found: dict[bytes, StoredAnswer] = {}
         with self._read() as connection:
-            rows = connection.execute(
-                select(tables.answers)
-                .where(columns.cache_key.in_(keys), columns.answered >= not_before)
-                .order_by(columns.answered)
-            ).all()
-        return {row.cache_key: _stored_answer(row) for row in rows}
+            # A statement takes only so many values.
+            for first in range(0, len(keys), _PAGE):
+                rows = connection.execute(
+                    select(tables.answers)
+                    .where(columns.cache_key.in_(keys[first : first + _PAGE]))
+                    .where(columns.answered >= not_before)
+                    .order_by(columns.answered)
+                ).all()
+                found |= {row.cache_key: _stored_answer(row) for row in rows}
+        return found
 
     def close(self) -> None:
         """Let go of the file."""

@@ -65,6 +65,12 @@ def best_of(m):
     m.setattr(outcome, "_repeats", best)
 
 
+def steady_reference(m):
+    """Take every reference for one that agrees with itself."""
+    real = Pair.disagrees
+    m.setattr(Pair, "disagrees", lambda pair, side: side is Side.STAGE and real(pair, side))
+
+
 def finish_default_stop(m):
     """Take a missing finish reason for stop."""
     real = finish.read_finish
@@ -128,7 +134,7 @@ FAULTS = {
     ),
     "truncation is ignored": (
         answers("truncated", False), OUT,
-        "truncated-passes truncated-fails truncated-in-reasoning truncated-both",
+        "truncated-passes truncated-fails truncated-both truncated-both-call",
     ),
     "every failure at the limit is the limit's": (
         answers("truncated", True), OUT, "truncated-stop-at-limit tool-malformed-arguments",
@@ -176,6 +182,9 @@ FAULTS = {
     "repeats are ignored": (
         lambda m: m.setattr("denv.outcome._repeats", lambda _pair, finding: finding), OUT,
         "repeats-fail-first repeats-pass-first",
+    ),
+    "an unsteady reference is ignored": (
+        steady_reference, OUT, "repeats-of-reference repeats-of-reference-call",
     ),
     "the streamed twin is ignored": (
         lambda m: m.setattr("denv.outcome._streaming", lambda _pair, finding: finding), OUT,
