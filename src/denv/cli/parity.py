@@ -23,6 +23,9 @@ EXIT_CODES = {
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
+MOST_TOKENS = 2**31 - 1
+"""More than any server counts."""
+
 Command = Callable[..., Any]
 
 
@@ -49,7 +52,7 @@ def suite_options(function: Command) -> Command:
             click.option("--max-retried", metavar="2%", help="Most requests that may be retried."),
             click.option("--repeats", type=click.IntRange(1), metavar="N", help="Ask N times."),
             click.option(
-                "--max-tokens", type=click.IntRange(1), metavar="N", help="For cases without one."
+                "--max-tokens", type=click.IntRange(1, MOST_TOKENS), metavar="N", help="For cases without one."
             ),
             click.option(
                 "--stream",

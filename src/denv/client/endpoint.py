@@ -40,6 +40,10 @@ _CONNECTION_FAULTS = frozenset(
 )
 
 
+Keep = Callable[[Exchange, Observation, Request], Awaitable[None]]
+"""Called with a final answer."""
+
+
 class EndpointClient:
     """Asks one endpoint: at most ``concurrency`` at once and ``rate`` a second.
 
@@ -81,12 +85,17 @@ class EndpointClient:
         await self._transport.close()
 
     async def ask(
-        self, build: Callable[[Dialect], Request], *, follow: bool = True
+        self,
+        build: Callable[[Dialect], Request],
+        *,
+        follow: bool = True,
+        keep: Keep | None = None,
     ) -> tuple[Exchange, Observation, Request]:
         """Ask until there is an answer, or no hope of one; give the last exchange.
 
         ``build`` writes the request in the endpoint's present dialect and is called again after
         a change of it. ``follow`` takes redirects (307, 308) to the very same host and port.
+        ``keep`` is awaited with the answer before its slot is free for another request.
         """
         attempts: list[Attempt] = []
         async with self._slots:
@@ -95,9 +104,11 @@ class EndpointClient:
                 observation = self._observe(exchange)
                 if not await self._waited(exchange, observation.problem, attempts):
                     break
-        if attempts:
-            exchange = replace(exchange, attempts=tuple(attempts))
-            observation = replace(observation, attempts=exchange.attempts)
+            if attempts:
+                exchange = replace(exchange, attempts=tuple(attempts))
+                observation = replace(observation, attempts=exchange.attempts)
+            if keep is not None:
+                await keep(exchange, observation, request)
         return exchange, observation, request
 
     async def list_models(self) -> Exchange:

@@ -160,7 +160,7 @@ class CallFold:
     def _same_call(self, call_id: str, index: int | None, name: str | None) -> _OpenCall | None:
         known = self._by_id.get(call_id)
         if known is not None:
-            reused = name is not None and index is not None and index not in {None, known.index}
+            reused = name is not None and index not in {None, known.index}
             return None if reused and known.complete() else known
         call = self._by_index.get(index) if index is not None else None
         if call is None or name is not None:

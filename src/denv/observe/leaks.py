@@ -55,7 +55,7 @@ def _holds_json_call(text: str) -> bool:
         except (ValueError, RecursionError):
             end = start + 1  # not an object that begins here: the next brace may begin one
         else:
-            if _is_call(value) or _wraps_call(value):
+            if _is_or_wraps_call(value):
                 return True
         start = text.find("{", end)
     return False
@@ -74,9 +74,7 @@ def _is_call(value: Json) -> bool:
     return "parameters" in value and not is_schema
 
 
-def _wraps_call(value: Json) -> bool:
-    if not isinstance(value, dict):
-        return False
+def _is_or_wraps_call(value: dict[str, Json]) -> bool:
     calls = value.get("tool_calls")
     inner = calls[0] if isinstance(calls, list) and calls else value
     return _is_call(inner) or (isinstance(inner, dict) and _is_call(inner.get("function")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from itertools import chain, repeat
 from math import isfinite
 from typing import NamedTuple
 
@@ -86,11 +87,10 @@ def _legacy_entries(given: dict[str, Json]) -> Json:
     own, tops = given.get("token_logprobs"), given.get("top_logprobs")
     own = own if isinstance(own, list) else []
     tops = tops if isinstance(tops, list) else []
-    own += [None] * (len(tokens) - len(own))
-    tops += [None] * (len(tokens) - len(tops))
+    padded = zip(tokens, chain(own, repeat(None)), chain(tops, repeat(None)), strict=False)
     return [
         {"token": token, "logprob": logprob, "top_logprobs": _legacy_top(top)}
-        for token, logprob, top in zip(tokens, own, tops, strict=False)
+        for token, logprob, top in padded
     ]
 
 
@@ -196,7 +196,7 @@ def _bytes_of_text(token: str) -> bytes | None:
         return _unescape(token.removeprefix("bytes:"))
     if token[0] == "\\" and _ONLY_ESCAPES.fullmatch(token):
         return _unescape(token)
-    byte = _BYTE_TOKEN.fullmatch(token) if token[0] == "<" else None
+    byte = _BYTE_TOKEN.fullmatch(token)
     return bytes.fromhex(byte[1]) if byte else token.encode()
 
 

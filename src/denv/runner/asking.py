@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ from denv.client import EndpointClient
 from denv.encode import answer_key, answer_scope, encode
 from denv.observe import observe
 from denv.outcome import Answer
-from denv.records import Case, Dialect, Endpoint, Request, Side
+from denv.records import Case, Dialect, Endpoint, Exchange, Observation, Request, Side
 from denv.runner.journal import Journal
 from denv.store import AnswerKey, StoredAnswer
 
@@ -32,8 +31,8 @@ class Known:
 class Asker:
     """Gives the answers of one side.
 
-    A slot is held from before a request is sent until its answer is journaled, so that a kill
-    repeats at most as many requests as there are slots.
+    The client's slot is held until the answer is journaled, so that a kill repeats at most as
+    many requests as there are slots.
     """
 
     def __init__(
@@ -55,7 +54,6 @@ class Asker:
         self._client = client
         self._journal = journal
         self._clock = clock
-        self._slots = asyncio.Semaphore(endpoint.concurrency)
 
     def request(self, case: Case, *, streamed: bool, dialect: Dialect = PLAIN) -> Request:
         """Write a case as this side is asked it."""
@@ -97,8 +95,7 @@ class Asker:
                 return plain
             return self.request(case, streamed=key.streamed, dialect=dialect)
 
-        async with self._slots:
-            exchange, observation, request = await self._client.ask(build)
+        async def keep(exchange: Exchange, observation: Observation, request: Request) -> None:
             await self._journal.append(
                 StoredAnswer(
                     key=key,
@@ -108,4 +105,6 @@ class Asker:
                     cache_key=cache_key if observation.problem is None else None,
                 )
             )
+
+        _, observation, request = await self._client.ask(build, keep=keep)
         return Answer(observation, request.max_tokens)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Set
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -39,7 +39,7 @@ class Library:
     run: str
     resumed: bool
     reused: Mapping[Side, float]
-    given_up: Set[AnswerKey] = frozenset()
+    given_up: frozenset[AnswerKey] = frozenset()
 
 
 class Pages:

@@ -10,6 +10,10 @@ from typing import TypeVar
 from denv.records import CaseResult
 from denv.store import Store, StoredAnswer
 
+GATHER_S = 0.002
+"""A batch is gathered this long: next to an answer's time it is nothing, and it saves half the
+transactions of a fast endpoint."""
+
 T = TypeVar("T")
 
 
@@ -92,6 +96,7 @@ class Journal:
 
     async def _write(self) -> None:
         while self._answers or self._results or self._waiters:
+            await asyncio.sleep(GATHER_S)
             answers, self._answers = self._answers, []
             results, self._results = self._results, []
             waiters, self._waiters = self._waiters, []

@@ -14,6 +14,8 @@ _SURROGATES = re.compile("[\ud800-\udfff]+")
 def dump(value: Any) -> str:
     """Write strict compact JSON; lone surrogates, which no encoding has, stay escaped."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    if text.isascii():
+        return text
     return _SURROGATES.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
