@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -24,6 +25,10 @@ LIMITS = (
 NOT_DETERMINISTIC = (
     "Engines whose results change with the composition of batches can fail text and logprobs "
     "cases by chance; this run did not measure how often."
+)
+MIXED = (
+    "The {} answered from mixed backends ({} values of {}): the rates of each stand with the "
+    "endpoint, and another mix can give another verdict."
 )
 SAMPLED = "The {} samples in spite of temperature 0: ask it several times with --repeats."
 FEW = (
@@ -119,6 +124,12 @@ def _settings(settings: Settings, endpoints: Mapping[Side, Endpoint]) -> dict[st
     return shown
 
 
+def _mixed(side: Side, groups: Sequence[Mapping[str, Json]]) -> list[str]:
+    """Say by what a side's answers show that several backends gave them."""
+    several = Counter(group["by"] for group in groups)
+    return [MIXED.format(side, number, by) for by, number in several.items()]
+
+
 def _limits(settings: Settings, counted: Mapping[str, Any]) -> Sequence[str]:
     limits = list(LIMITS)
     deterministic = bool((settings.engine or {}).get("deterministic"))
@@ -126,6 +137,7 @@ def _limits(settings: Settings, counted: Mapping[str, Any]) -> Sequence[str]:
         kind in counted["kinds"] for kind in (Kind.EXACT.value, Kind.LOGPROBS.value)
     ):
         limits.append(NOT_DETERMINISTIC)
+    limits += [note for side in Side for note in _mixed(side, counted[side.value]["groups"])]
     limits += [SAMPLED.format(side) for side in Side if counted[side.value]["sampled"]]
     for kind, estimate in counted["kinds"].items():
         n = estimate["pass"] + estimate["fail"]
