@@ -41,6 +41,11 @@ fix: $(VENV)/.dev    ## what can be mended without thought
 bench: $(VENV)/.dev    ## ratios against a bare loop on the same stub
 	$(BIN)/python -m benchmarks.overhead
 
+mutants: $(VENV)/.dev    ## do the tests notice small faults in what decides? (a quarter of an hour)
+	HYPOTHESIS_PROFILE=mutants $(BIN)/mutmut run --max-children 2
+	$(BIN)/mutmut results
+	$(BIN)/python scripts/mutants.py
+
 pins: $(VENV)/.dev    ## renew constraints.txt
 	$(PIP) pip-tools
 	$(BIN)/pip-compile -q --upgrade --all-extras --strip-extras --build-deps-for=editable \

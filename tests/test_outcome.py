@@ -416,6 +416,35 @@ def test_lucky_match_on_a_truncated_answer(used):
     result = decided(TWELVE, answer("so far 12 and then", used=used, **CUT), answer("12"))
     assert became(result) == ("pass", None)
     assert result.warnings == ("truncated at max_tokens 64: the answer is unfinished",)
+    assert result.reason == ""
+
+
+LEFT = {"text_after_reasoning": "so far"}
+COUNTED = {"aligned_by": "bytes", "set_aside": {"stage": 0, "reference": 0}}
+
+
+@pytest.mark.parametrize(
+    ("check", "stage", "outcome", "warning", "detail"),
+    [
+        (TWELVE, answer(LOOP, text_after_reasoning=LOOP), "fail", "reasoning left in content", {}),
+        (TWELVE, answer("so far", used=9, **LEFT, **CUT), "fail", "reasoning left in content", {}),
+        (TWELVE, answer("so far", used=64, **LEFT, **CUT), "fail", "reasoning left in content", {}),
+        (CLOSE, logprobs(text_after_reasoning="so far"), "unmeasured",
+         "stage: reasoning left in content", {}),
+        (CLOSE, logprobs(count=3), "unmeasured", None, {"aligned": 3, **COUNTED}),
+        (PARIS, answer(LOOP, calls=(call("Rome"),)), "fail", None, {"fault": "wrong-value"}),
+        (PARIS, broken_call(used=9, **CUT), "fail", None, {"fault": "invalid-json"}),
+        (PARIS, broken_call(used=64, **CUT), "fail", None, {"fault": "invalid-json"}),
+        (PARIS, calling("Rome"), "fail", None, {"fault": "wrong-value"}),
+    ],
+)  # fmt: skip
+def test_whatever_decides_keeps_what_the_check_said(check, stage, outcome, warning, detail):
+    """Loops, cuts and what cannot be measured keep the check's warnings and figures."""
+    right = logprobs() if check is CLOSE else calling() if check is PARIS else answer("12")
+    result = decided(check, stage, right, tools=TOOLS)
+    assert result.outcome.value == outcome
+    assert warning is None or warning in result.warnings
+    assert {name: result.detail[name] for name in detail} == detail
 
 
 @pytest.mark.parametrize("used", [64, None])
@@ -522,7 +551,8 @@ def test_text_that_breaks_off(stage, reference, cause):
     """A failing text that is the beginning of the reference's, in fewer tokens, was cut."""
     result = decided(Contains("three"), stage, reference)
     assert became(result) == ("fail", cause)
-    assert ("breaks off" in result.reason) is (cause == "limit")
+    words = "; the text breaks off within the reference's" if cause == "limit" else ""
+    assert result.reason == "not found" + words
 
 
 def test_tool_calls_do_not_break_off():
@@ -616,7 +646,8 @@ def test_tools_that_were_not_rendered(stage, reference, tools, cause):
     assert result.outcome is Outcome.FAIL
     assert (result.cause is Cause.TEMPLATE) is (cause == "template")
     words = f"; tools not rendered: prompt of {stage} tokens, reference {reference}"
-    assert result.reason.endswith(words) is (cause == "template")
+    assert result.reason == "no call: text instead" + (words if cause == "template" else "")
+    assert result.detail["fault"] == "no-call"
 
 
 def test_short_prompt_of_a_passing_case():
@@ -850,6 +881,9 @@ def test_streamed_texts():
     result = streamed(answer("12"), answer("no"), answer("12"), check=TWELVE)
     assert became(result) == ("pass", None)
     assert result.warnings == ("not streamed: pass; streamed: fail",)
+    late = streamed(answer("12"), answer("slow 12"), answer("12"), check=Regex("12"), search=slow)
+    assert became(late) == ("pass", None)
+    assert late.warnings == ("not streamed: pass; streamed: unmeasured",)
 
 
 @pytest.mark.parametrize(
@@ -945,6 +979,8 @@ def test_tool_figures():
     assert (mixed["stage_called"], mixed["reference_called"]) == (True, True)
     assert mixed["stage_calls"] == {**none, "valid": 1, "unknown-name": 1, "invalid-json": 1}
     assert mixed["reference_calls"] == {**none, "valid": 1}
+    twice = decided(PARIS, answer(calls=(call(), call())), calling(), tools=TOOLS).detail["tools"]
+    assert twice["stage_calls"] == {**none, "valid": 2}
 
 
 def test_an_error_is_no_decision_against_a_call():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from denv.records import (
     CaseResult,
     Cause,
+    Estimate,
     Kind,
     Outcome,
     Price,
@@ -381,6 +382,13 @@ def test_no_calls_have_no_accuracy():
 
 
 # ---------------------------------------------------------------- the document
+
+
+def test_estimate_document_of_nothing():
+    """Outcomes without a count are shown as none, and there is no rate."""
+    shown = estimate_document(Estimate(2, {}, None, None))
+    zeros = dict.fromkeys(Outcome, 0)
+    assert shown == {"planned": 2, **zeros, "pass_rate": None, "interval": None}
 
 
 def test_estimate_document():

@@ -102,6 +102,17 @@ def test_one_kind(counts, verdict, reason):
     assert (shown.verdict, shown.reason, shown.threshold) == (verdict, f"exact: {reason}", 0.95)
 
 
+def test_counts_that_are_not_there():
+    """An outcome without a count has happened to no case."""
+    nothing = judge({Kind.EXACT: Estimate(2, {}, None, None)}, thresholds=P95)
+    assert nothing.kinds[Kind.EXACT].reason == "exact: none of 2 cases could be counted"
+    one = judge({Kind.EXACT: Estimate(1, {Outcome.PASS: 1}, None, None)}, thresholds=P95)
+    assert one.reasons == ("exact: 1 of 1 pass (100 %), the threshold is 95 %",)
+    counts = {Outcome.PASS: 8, Outcome.UNMEASURED: 2}
+    few = judge({Kind.EXACT: Estimate(10, counts, None, None)}, thresholds=P95)
+    assert few.reasons == ("exact: only 8 of 10 cases could be counted, 90 % are needed",)
+
+
 def test_fractions_are_exact():
     """7 of 10 meets a threshold of exactly 0.7, which binary numbers would miss."""
     third = Thresholds(rates={Kind.EXACT: Fraction(1, 3)})
@@ -140,12 +151,30 @@ def test_confidence(passed, failed, verdict):
     assert judged(thresholds=sure, passed=passed, failed=failed).verdict is verdict
 
 
-def test_confidence_reason():
-    """The reason names the bound that was reached and the one that is needed."""
+@pytest.mark.parametrize(
+    ("passed", "verdict"),
+    # 0.5^(1/13) = 0.94808 and 0.5^(1/14) = 0.95170
+    [(13, Verdict.INCONCLUSIVE), (14, Verdict.PASS)],
+)
+def test_confidence_is_a_setting(passed, verdict):
+    """Less confidence is shown by fewer passes."""
+    half = replace(P95, confidence=Fraction(1, 2))
+    assert judged(thresholds=half, passed=passed).verdict is verdict
+
+
+def test_bound_at_the_threshold():
+    """A lower bound that just reaches the threshold is enough: 0.5^(1/1) is 0.5."""
+    even = Thresholds(rates={Kind.EXACT: Fraction(1, 2)}, confidence=Fraction(1, 2))
+    assert judged(thresholds=even, passed=1).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(("passed", "shown"), [(20, "86.1 %"), (58, "94.97 %")])
+def test_confidence_reason(passed, shown):
+    """The reason names the bound that was reached and the one that is needed, told apart."""
     sure = replace(P95, confidence=Fraction(95, 100))
-    assert judged(thresholds=sure, passed=20).reasons == (
-        "exact: 20 of 20 pass (100 %); with 95 % confidence only 86.1 % are shown, 95 % are needed",
-    )
+    seen = f"exact: {passed} of {passed} pass (100 %)"
+    bound = f"with 95 % confidence only {shown} are shown, 95 % are needed"
+    assert judged(thresholds=sure, passed=passed).reasons == (f"{seen}; {bound}",)
 
 
 # ---------------------------------------------------------------- thresholds
@@ -266,6 +295,8 @@ def test_missing_results_of_an_ungated_kind():
     judgement = judge(estimates, thresholds=Thresholds())
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert judgement.reasons == ("logprobs: 2 of 4 have no result",)
+    estimates[Kind.LOGPROBS] = estimate(3, missing=1)
+    assert judge(estimates, thresholds=Thresholds()).verdict is Verdict.INCONCLUSIVE
 
 
 def test_reference_that_answered_nothing():
@@ -335,6 +366,7 @@ def test_retries_reason():
         ({"a": (4, 0), "b": (0, 4)}, Verdict.PASS),
         # The one failure falls on the replica with one case of 101 (of 99) by 1/101 (1/99).
         ({"a": (100, 0), "b": (0, 1)}, Verdict.FAIL),
+        ({"a": (99, 0), "b": (0, 1)}, Verdict.FAIL),
         ({"a": (98, 0), "b": (0, 1)}, Verdict.PASS),
     ],
 )
@@ -352,6 +384,19 @@ def test_replicas_reason():
     assert judgement.reasons[0] == (
         "the stage's 3 replicas differ: 20 of 30 on a and 30 of 30 on b pass (p = 0.00013)"
     )
+
+
+@pytest.mark.parametrize(
+    ("replicas", "ends"),
+    [
+        ({"a": (40, 40), "b": (20, 0)}, "40 of 80 on a and 20 of 20 on b"),
+        ({"a": (100, 0), "b": (0, 1)}, "0 of 1 on b and 100 of 100 on a"),
+    ],
+)
+def test_replicas_are_ordered_by_rate(replicas, ends):
+    """The worst replica is the one of the lowest rate, not of the fewest passes."""
+    reason = judged(passed=20, run={"replicas": replicas}).reasons[0]
+    assert reason.startswith(f"the stage's 2 replicas differ: {ends} pass")
 
 
 @pytest.mark.parametrize(
@@ -498,6 +543,8 @@ def test_confidence_only_doubts(shape, thresholds):
         (Fraction(2, 3), Fraction(95, 100), "66.7 %"),
         (Fraction(1, 10), None, "10 %"),
         (1 - Fraction(1, 10**9), None, "99.9999999 %"),
+        # Nine decimals are the most.
+        (1 - Fraction(3, 10**12), None, "100 %"),
     ],
 )
 def test_percent(share, other, text):

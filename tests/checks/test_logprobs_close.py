@@ -117,6 +117,24 @@ def test_a_jump_is_held_against_the_tolerance_too() -> None:
     assert "jump" in close(written(*moved(-1.0)), REFERENCE, 0.1).reason
 
 
+def test_rounding_is_no_lone_jump_and_hides_none() -> None:
+    """A difference that is forgiven as rounding, or none at all, is close, at tolerance 0 too."""
+    reference = written(*words(0.0, *EIGHT))
+    stage = written(*words(-1e-9, *EIGHT[:-1], EIGHT[-1] - 2))
+    assert close(stage, reference, 0.0).reason == (
+        '1 of 9 tokens differ by more than 0 nats, at most by 2 at token 8 " w8"'
+        "; these jump while the others are close, as a fault of the engine shows"
+    )
+
+
+def test_of_tokens_as_far_apart_the_first_is_named() -> None:
+    """Between equals, order decides."""
+    stage = written(*words(-1.0, -1.5, -1.0, -1.5))
+    failed = close(stage, written(*words(-1.0, -1.0, -1.0, -1.0)))
+    assert failed.reason.endswith('at most by 0.5 at token 1 " w1"')
+    assert failed.detail["worst"]["token"] == " w1"
+
+
 def test_the_99th_percentile_is_one_of_the_values() -> None:
     """Of 200 differences the 198th in order is the 99th percentile."""
     stage = written(*words(*(-1 - i / 1000 for i in range(200))))
@@ -131,7 +149,7 @@ def test_the_99th_percentile_is_one_of_the_values() -> None:
 
 def test_without_a_reference_nothing_is_measured() -> None:
     """The check needs a pair."""
-    assert close(REFERENCE, None).passed is None
+    assert close(REFERENCE, None) == Score(None, "no answer of the reference to compare with")
 
 
 @pytest.mark.parametrize(
@@ -244,6 +262,11 @@ def test_reasoning_left_in_the_content_is_set_aside_and_warned_of() -> None:
     assert passed.passed is True
     assert passed.warnings == ("stage: reasoning left in content",)
     assert passed.detail["set_aside"] == {"stage": 4, "reference": 0}
+    mirrored = close(written(token("no", -0.3)), stage)
+    assert mirrored.warnings == ("reference: reasoning left in content",)
+    lost = close(replace(stage, text_after_reasoning="and no"), stage)
+    assert lost.reason == "stage: partial coverage: tokens for 2 of 6 bytes of the text"
+    assert lost.warnings[0] == "stage: reasoning left in content"
 
 
 def test_a_leading_null_token_is_dropped() -> None:
@@ -351,6 +374,7 @@ def test_a_gap_of_another_token_count_is_skipped() -> None:
     off = close(replace(parts, logprobs=(*(parts.logprobs or ())[:-1], token("!", -3.0))), whole)
     assert off.passed is False
     assert off.detail["worst"]["index"] == 10
+    assert off.warnings == ()
 
 
 def test_a_gap_too_long_to_trust_is_skipped() -> None:
@@ -421,9 +445,10 @@ def test_ids_give_the_bytes_that_set_reasoning_aside() -> None:
     """Bytes that the other side says of an id find the text among tokens that say none."""
     known = (token("<think>", -0.1, token_id=1), token("Hi", -0.3, token_id=2))
     bare = tuple(replace(t, token=f"token_id:{t.id}", bytes=None) for t in known)
-    passed = close(written(*bare, text="Hi"), written(*known, text="Hi"))
-    assert passed.passed is True
-    assert passed.detail["set_aside"] == {"stage": 1, "reference": 1}
+    nameless, named = written(*bare, text="Hi"), written(*known, text="Hi")
+    for passed in (close(nameless, named), close(named, nameless)):
+        assert passed.passed is True
+        assert passed.detail["set_aside"] == {"stage": 1, "reference": 1}
 
 
 def test_ids_of_answers_without_any_bytes_align() -> None:
@@ -590,6 +615,15 @@ def test_a_tie_after_few_tokens_is_unmeasured() -> None:
     )
 
 
+def test_rounding_is_forgiven_where_the_answers_part() -> None:
+    """At tolerance 0 a billionth of a nat is a tie still."""
+    yes = token(" Yes", -0.7, {" Yes": -0.7, " No": -1e-9})
+    no = token(" No", 0.0, {" Yes": -0.7, " No": 0.0})
+    passed = close(written(*SIX, *IT_IS, yes), written(*SIX, *IT_IS, no), 0.0)
+    assert passed.passed is True
+    assert passed.detail["parted"]["max"] == 1e-9
+
+
 def test_a_token_over_tolerance_ahead_of_the_parting_fails() -> None:
     """The shared prefix is compared whatever follows."""
     off = (*words(-0.1, -0.2, -0.3, -0.4, -0.5, -2.6), *IT_IS)
@@ -667,18 +701,20 @@ def test_an_end_that_the_other_side_does_not_see_fails() -> None:
         assert says(failed) == (False, "unknown")
 
 
-@pytest.mark.parametrize(("after", "mark"), [((), MARK_OR_END), ((END,), MARK)])
+@pytest.mark.parametrize(
+    ("after", "mark", "end"),
+    [((), MARK_OR_END, "the end"), ((END,), MARK, '"<|end|>"')],
+)
 def test_an_end_that_is_not_reported_leaves_it_unmeasured(
-    after: tuple[TokenLogprob, ...], mark: TokenLogprob
+    after: tuple[TokenLogprob, ...], mark: TokenLogprob, end: str
 ) -> None:
     """Without the end token, or without its value on the other side, nothing tells."""
-    for unmeasured in ends(*after, mark=mark):
+    parted = (f'{end} instead of "!"', f'"!" instead of {end}')
+    for unmeasured, both in zip(ends(*after, mark=mark), parted, strict=True):
         assert unmeasured.passed is None
-        assert "not every alternative is reported there" in unmeasured.reason
-        assert unmeasured.reason.startswith("the answers part at token 8: ")
-        ends_named = ": the end instead of ", " instead of the end,"
-        named = any(words_ in unmeasured.reason for words_ in ends_named)
-        assert named is not bool(after)
+        assert unmeasured.reason == (
+            f"the answers part at token 8: {both}, and not every alternative is reported there"
+        )
 
 
 def test_an_answer_that_was_cut_did_not_end() -> None:
@@ -788,6 +824,15 @@ def test_alternatives_are_matched_by_bytes_whatever_they_are_called() -> None:
         written(entry("\\xf0\\x9f", -0.127, -2.127)),
         written(entry("bytes:\\xf0\\x9f", -0.313, -1.313)),
     )
+    assert "scaled by about 2" in close(stage, reference).reason
+
+
+def test_alternatives_show_a_factor_by_id_where_ids_are_shared() -> None:
+    """Two servers may name an id differently, and say bytes of it on one side alone."""
+    ours = TopLogprob("token_id:7", -2.127, None, 7)
+    theirs = TopLogprob("y", -1.313, b"y", 7)
+    stage = written(replace(token("x", -0.127, token_id=1), top=(ours,)))
+    reference = written(replace(token("x", -0.313, token_id=1), top=(theirs,)))
     assert "scaled by about 2" in close(stage, reference).reason
 
 

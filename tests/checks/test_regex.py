@@ -114,3 +114,19 @@ def test_a_pattern_that_is_none_is_an_error() -> None:
     """A pattern that does not compile is the caller's fault: suites are checked beforehand."""
     with pytest.raises(regex.error):
         search_within("(", "x")
+
+
+class OutOfMemory:
+    """A pattern that needs more memory than there is."""
+
+    def search(self, text: str, **options: object) -> None:
+        """Fail as the package does where its own bound is reached."""
+        raise MemoryError
+
+
+def test_a_search_out_of_memory_is_one_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the package's memory is used up nothing is known of the match."""
+    monkeypatch.setattr("denv.checks.regex._compiled", lambda _: OutOfMemory())
+    with pytest.raises(TimeoutError, match=r"\Aregex ran out of memory\Z"):
+        search_within("a", "a")
+    assert score(Regex("a"), said("a"), search=search_within) == Score(None, "regex timed out")

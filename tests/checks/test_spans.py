@@ -42,6 +42,8 @@ def spans(located: Located) -> list[tuple[int | None, int | None]]:
         (["", "a"], "a", 1, 0, [(0, 1)]),
         (["a", None, "b", "a", None, "c"], "a😊ba😊c", 0, 0,
          [(0, 1), (None, None), (5, 6), (6, 7), (None, None), (11, 12)]),
+        (["a", "b", None, "a", "b", None, "c"], "ab😊ab😊c", 0, 0,
+         [(0, 1), (1, 2), (None, None), (6, 7), (7, 8), (None, None), (12, 13)]),
         (["a"], "", 1, 0, []),
         ([], "", 0, 0, []),
     ],
@@ -89,6 +91,14 @@ def test_bytes_that_are_not_said_are_guessed_where_the_name_stands_in_the_text()
     bare = [replace(t, bytes=None) for t in listed("ab", "zz", "c", None)]
     located = locate(bare, "ab..c\ufffd")
     assert [placed.piece for placed in located.tokens] == [b"ab", None, b"c", None]
+
+
+def test_half_a_pair_of_surrogates_never_raises() -> None:
+    """A text that no UTF-8 can hold is looked for like any other."""
+    half = token("\ud83d", -0.5, raw=b"\xed\xa0\xbd")
+    for entry in (half, replace(half, bytes=None)):
+        located = locate([entry], "\ud83d")
+        assert spans(located) == [(0, 3)]
 
 
 def test_bytes_come_from_ids_of_the_other_side() -> None:
@@ -165,6 +175,19 @@ def test_why_the_walk_ends(
         (["a", None, "b"], ["a", "😊"], ("a😊b", "a😊"), End.REFERENCE_ENDED, 0, [0, 1]),
         ([None, "b", None, "c"], ["😊", "b", "😊", "c"], ("😊b😊c",), End.WHOLE, 0, [0, 1, 2, 3]),
         (["a", None, None], ["a", "😊😊"], ("a😊😊",), End.WHOLE, 2, [0]),
+        (
+            ["a", None, None, "b", None, None, "c"],
+            ["a", "😊", "b", "😊", "c"],
+            ("a😊b😊c",),
+            End.WHOLE,
+            4,
+            [0, 3, 6],
+        ),
+        # a border that only the end of a token shows
+        ([None, "b", None, "c"], ["😊b", "😊", "c"], ("😊b😊c",), End.WHOLE, 2, [2, 3]),
+        # tokens of no width between two that stand side by side, and behind the text
+        (["a", None, "b"], ["a", None, None, "b"], ("ab",), End.WHOLE, 3, [0]),
+        (["a", None], ["a", None, None], ("a",), End.RETOKENISED, 0, [0]),
     ],
 )
 def test_gaps_are_bridged_between_sure_borders(
@@ -181,6 +204,13 @@ def test_gaps_are_bridged_between_sure_borders(
     assert found.end is end
     assert found.skipped == skipped
     assert [pair.index for pair in found.pairs] == paired
+
+
+def test_a_gap_that_is_not_bridged_says_where_it_begins() -> None:
+    """Each side's first token that is not paired is named."""
+    found = walk(["a", None, "b", None], ["a", "😊b", "😁"], "a😊b😊", "a😊b😁")
+    assert found.end is End.PARTED
+    assert (found.stage_at, found.reference_at) == (3, 2)
 
 
 def test_tokens_are_the_same_by_id_then_bytes_then_name() -> None:

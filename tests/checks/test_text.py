@@ -80,6 +80,9 @@ def test_excerpts_are_short_and_marked_where_cut() -> None:
     assert "'0123456789abX'" in describe_difference("0123456789abX", "0123456789abY")
     assert "…'123456789abcY'" in describe_difference("0123456789abcX", "0123456789abcY")
     assert "'Y0123456789a'" in describe_difference("X0123456789a", "Y0123456789a")
+    assert "'Y0123456789a' " in describe_difference("X0123456789", "Y0123456789a")
+    assert describe_difference("X0123456789a", "Y01234567890").endswith("'X0123456789a'")
+    assert describe_difference("X0123456789", "Y0123456789a").endswith("'X0123456789'")
     assert "'Y0123456789a'…" in describe_difference("X0123456789ab", "Y0123456789ab")
 
 
@@ -200,6 +203,7 @@ def test_spellings_of_one_number(text: str) -> None:
     assert parse_number(text) == number("6000")
     assert same_number("6000", text)
     assert same_number(text, "6000")
+    assert same_number("6", "$6$")
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,8 @@ def test_extra_arguments_never_change_a_pass(wanted: Any, extra: Any) -> None:
          '$.v is the string "5" instead of the number 5'),
         ('{"v": "5.0"}', '{"v": 5}', "parser", "encoded-value",
          '$.v is the string "5.0" instead of the number 5'),
+        ('{"v": "0.1"}', '{"v": 0.10}', "parser", "encoded-value",
+         '$.v is the string "0.1" instead of the number 0.10'),
         ('{"v": "6"}', '{"v": 5}', "unknown", "wrong-type",
          '$.v is the string "6" instead of the number 5'),
         ('{"v": 5}', '{"v": "5"}', "parser", "encoded-value",
@@ -264,6 +266,11 @@ OTHERWISE = replace(WRAPPED, unwrapped={"a": 1, "b": 3})
         (call("get_time", "{}"), call("weather", '{"a": 1, "b": 2}')),
         (call("get_time", "{}"), call("", '{"a": 1, "b": 2}')),
         (WRAPPED, call("get_weather", '{"a": "1", "b": "2"}')),
+        (WRAPPED, call("get_weather", '{"a": 1, "b": "2"}')),
+        (
+            call("functions.get_weather", '{"a": 1, "b": 2}'),
+            call("get_weather", '{"a": 1, "b": "2"}'),
+        ),
     ],
 )
 def test_the_closest_call_gives_the_reason(closer: Call, farther: Call) -> None:
@@ -276,8 +283,13 @@ def test_the_closest_call_gives_the_reason(closer: Call, farther: Call) -> None:
 
 def test_of_calls_as_close_the_first_gives_the_reason() -> None:
     """Between equals, order decides."""
-    answer = called(call("get_weather", '{"a": 1}'), call("get_weather", '{"a": 2}'))
-    assert judge("get_weather", '{"a": 3}', answer).detail["call"] == 0
+    for one, other in (
+        (call("get_weather", '{"a": 1}'), call("get_weather", '{"a": 2}')),
+        (call("get_weather", '{"a"'), OTHERWISE),
+        (call("", "{}"), call("weather", "{}")),
+    ):
+        for calls in ((one, other), (other, one)):
+            assert judge("get_weather", '{"a": 3}', called(*calls)).detail["call"] == 0
 
 
 def test_differences_beyond_a_bound_are_not_counted() -> None:
@@ -287,6 +299,9 @@ def test_differences_beyond_a_bound_are_not_counted() -> None:
     calls = [Call("f", dict.fromkeys(wanted, -1), ""), Call("f", {**wanted, "k4999": 0}, "")]
     assert score(check, called(*calls), search=search).detail["call"] == 1
     assert MAX_DIFFERENCES < 1_000
+    half = {**dict.fromkeys(wanted, -1), **{f"k{i}": i for i in range(2_500)}}
+    calls[1] = Call("f", half, "")
+    assert score(check, called(*calls), search=search).detail["call"] == 0
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from denv.checks import tool_schema
 from denv.checks.tool_schema import VALIDATORS_KEPT, classify, tool_names
 from denv.records import Call
 from denv.strictjson import loads
 from tests.checks.answers import call
+
+
+@pytest.fixture(autouse=True)
+def built_anew() -> None:
+    """Let no test meet a validator that another one has built."""
+    tool_schema._validators.clear()
 
 
 def offered(parameters: Any, name: str = "f") -> list[dict[str, Any]]:
@@ -41,6 +49,7 @@ def typed(kind: str, **more: Any) -> dict[str, Any]:
         (typed("integer"), '{"v": "1"}', "schema-mismatch"),
         (typed("number", multipleOf=0.1), '{"v": 0.3}', "valid"),
         (typed("number", multipleOf=0.1), '{"v": 0.35}', "schema-mismatch"),
+        (typed("number", multipleOf=0.1), '{"v": 1e40}', "valid"),
         (typed("number", multipleOf=2), '{"v": 4}', "valid"),
         (typed("number", multipleOf=2), '{"v": 5}', "schema-mismatch"),
         ({"properties": {"v": {"multipleOf": 2}}}, '{"v": "five"}', "valid"),
@@ -105,12 +114,20 @@ def test_each_tool_has_its_own_schema() -> None:
         {"$ref": "https://schemas.invalid/one.json"},
         {"properties": {"v": {"$ref": "https://schemas.invalid/one.json"}}},
         {"$ref": "#"},
+        {"if": {"type": "object"}, "then": {"$ref": "#"}},
         {"$ref": "#/$defs/absent"},
     ],
 )
 def test_a_schema_that_says_nothing_takes_any_arguments(schema: Any) -> None:
     """An absent, invalid, foreign or endless schema holds nothing against a call."""
     assert fits(schema, '{"v": 1}') == "valid"
+
+
+def test_nothing_is_fetched(tmp_path: Path) -> None:
+    """Another document that could be read is left unread."""
+    other = tmp_path / "one.json"
+    other.write_text('{"type": "string"}', encoding="utf-8")
+    assert fits({"properties": {"v": {"$ref": other.as_uri()}}}, '{"v": 1}') == "valid"
 
 
 def test_a_tool_without_a_schema_takes_any_arguments() -> None:
@@ -163,7 +180,16 @@ def test_schemas_are_told_apart_by_their_content() -> None:
     assert fits(schema, '{"v": 1}') == "valid"
     for bound in range(VALIDATORS_KEPT + 2):
         assert fits(typed("number", minimum=bound), f'{{"v": {bound}}}') == "valid"
+        assert len(tool_schema._validators) <= VALIDATORS_KEPT
     assert fits(typed("number", minimum=1), '{"v": 0}') == "schema-mismatch"
+
+
+def test_the_order_of_a_schemas_keys_means_nothing() -> None:
+    """One validator serves both spellings."""
+    assert fits(typed("number", minimum=1), '{"v": 1}') == "valid"
+    turned = dict(reversed(typed("number", minimum=1).items()))
+    assert fits(turned, '{"v": 1}') == "valid"
+    assert len(tool_schema._validators) == 1
 
 
 @pytest.mark.parametrize(

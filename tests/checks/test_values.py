@@ -71,6 +71,8 @@ def test_extra_keys_are_allowed_at_the_top_alone() -> None:
     assert matches({"a": {"k": 1}}, {"a": {"k": 1}, "z": 0}) is None
     found = matches({"a": {"k": 1}}, {"a": {"k": 1, "more": 2}, "z": 0})
     assert found == Difference("$.a.more", Fault.EXTRA, None, 2)
+    assert matches({"a": 1}, {"z": 0}) == Difference("$.a", Fault.MISSING, 1)
+    assert matches({"a": {"k": 1}}, {"a": {}}) == Difference("$.a.k", Fault.MISSING, 1)
 
 
 def test_each_difference_says_its_path() -> None:

@@ -84,7 +84,7 @@ def test_bytes_never_raise(body: Any, status: Any, streamed: Any) -> None:
 
 
 @given(JSON.flatmap(shaped), st.sampled_from([200, 400, 500]), st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings().max_examples, deadline=None)
 def test_json_never_raises(value: Any, status: Any, streamed: Any) -> None:
     """Any JSON where an answer has its parts is an observation that can be written as UTF-8."""
     body = json.dumps(value).encode()

@@ -52,7 +52,10 @@ def suite_options(function: Command) -> Command:
             click.option("--max-retried", metavar="2%", help="Most requests that may be retried."),
             click.option("--repeats", type=click.IntRange(1), metavar="N", help="Ask N times."),
             click.option(
-                "--max-tokens", type=click.IntRange(1, MOST_TOKENS), metavar="N", help="For cases without one."
+                "--max-tokens",
+                type=click.IntRange(1, MOST_TOKENS),
+                metavar="N",
+                help="For cases without one.",
             ),
             click.option(
                 "--stream",

@@ -74,7 +74,6 @@ def lenient_loads(text: str, *, exact: bool) -> Json:
         text,
         parse_float=_exact_or_infinite if exact else float,
         parse_int=_bounded_int,
-        parse_constant=float,
         object_pairs_hook=_repeats_marked,
     )
 

@@ -17,9 +17,9 @@ def read_calls(message: dict[str, Json], notes: Notes) -> tuple[Call, ...]:
     calls = message.get("tool_calls")
     if calls:
         if not isinstance(calls, list):
-            broken_shape("tool_calls is not a list", "")
+            broken_shape("tool_calls is not a list")
         if len(calls) > MAX_CALLS:
-            broken_shape(f"{len(calls)} tool calls in one answer", "")
+            broken_shape(f"{len(calls)} tool calls in one answer")
         return tuple(_read_call(call, notes) for call in calls)
     legacy = message.get("function_call")
     if not legacy:

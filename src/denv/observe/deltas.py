@@ -35,11 +35,6 @@ class _OpenCall:
         self._escaped = False
         self._begun = False
 
-    @property
-    def empty(self) -> bool:
-        """Whether no argument text has come yet."""
-        return not self._pieces
-
     def append(self, arguments: Json, notes: Notes) -> None:
         """Take a piece of the argument text; an object counts as its text."""
         if arguments is None or arguments == "":
@@ -109,7 +104,7 @@ class CallFold:
     def add(self, delta: Json) -> None:
         """Take one entry of ``delta.tool_calls``."""
         if not isinstance(delta, dict):
-            broken_shape("a tool call of the stream is not an object", "")
+            broken_shape("a tool call of the stream is not an object")
         function = delta.get("function")
         function = function if isinstance(function, dict) else {}
         call_id = delta["id"] if isinstance(delta.get("id"), str) and delta["id"] else None
@@ -131,7 +126,7 @@ class CallFold:
 
     def _opened(self, call_id: str | None, index: int | None) -> _OpenCall:
         if len(self._calls) >= MAX_PIECES_CALLS:
-            broken_shape(f"over {len(self._calls) - 1} tool calls in one answer", "")
+            broken_shape(f"over {len(self._calls) - 1} tool calls in one answer")
         if index is not None and index in self._by_index:
             self._notes.append(oddities.STREAM_CALL_INDEX)
         call = _OpenCall(call_id, index)

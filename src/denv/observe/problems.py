@@ -48,7 +48,7 @@ def quote(text: str) -> str:
     return shown if len(shown) <= QUOTED else shown[:QUOTED] + "…"
 
 
-def broken_shape(what: str, body: str) -> NoReturn:
+def broken_shape(what: str, body: str = "") -> NoReturn:
     """End the reading of a body that breaks the API's shape."""
     message = f"{what}: {quote(body)}" if body else what
     raise UnusableError(Problem(ProblemKind.CONTRACT, Cause.CONTRACT, message))

@@ -109,7 +109,7 @@ class _Fold:
         if not isinstance(chunk, dict):
             if error:
                 raise_error(chunk)
-            broken_shape("a chunk of the stream is not an object", "")
+            broken_shape("a chunk of the stream is not an object")
         if error or chunk.get("error") or _is_bare_error(chunk):
             raise_error(chunk)
         for name in _WORDS:
@@ -122,7 +122,7 @@ class _Fold:
 
     def _add_choice(self, choice: Json) -> None:
         if not isinstance(choice, dict):
-            broken_shape("a choice of the stream is not an object", "")
+            broken_shape("a choice of the stream is not an object")
         if choice.get("index") not in (None, 0):  # a tuple, as the index may be unhashable
             self._notes.append(oddities.EXTRA_CHOICES)
             return
@@ -152,7 +152,7 @@ class _Fold:
         if delta is None:
             return {}
         if not isinstance(delta, dict):
-            broken_shape("a delta of the stream is not an object", "")
+            broken_shape("a delta of the stream is not an object")
         return delta
 
     def _add_delta(self, delta: dict[str, Json]) -> None:
@@ -163,7 +163,7 @@ class _Fold:
         elif isinstance(content, list):
             self._add_parts(content)
         elif content is not None:
-            broken_shape("the content of a delta is not a string", "")
+            broken_shape("the content of a delta is not a string")
         for name, pieces in self._texts.items():
             if isinstance(delta.get(name), str):
                 pieces.append(delta[name])
@@ -248,7 +248,7 @@ class _Fold:
             text = json.dumps(folded, default=float)
             mended: dict[str, Json] = lenient_loads(mend_surrogates(text, self._notes), exact=False)
         except RecursionError:
-            broken_shape("JSON nested too deeply", "")
+            broken_shape("JSON nested too deeply")
         return mended
 
 

@@ -70,6 +70,7 @@ class Journal:
         """Wait until everything that was given is written; raises as ``append`` does."""
         while self._answers or self._results or self._writing is not None:
             await self._written()
+        await self.call(lambda: None)  # what was to be done soon is done
         self._raise_failure()
 
     async def close(self) -> None:
