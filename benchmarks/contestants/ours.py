@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
 
 from denv import Endpoint, load_suite, run_parity
+from denv.cli import loop
 
 
 async def run(url: str, path: str, concurrency: int) -> float:
@@ -20,4 +20,4 @@ async def run(url: str, path: str, concurrency: int) -> float:
 
 
 if __name__ == "__main__":
-    print(asyncio.run(run(sys.argv[1], sys.argv[2], int(sys.argv[3]))))
+    print(loop.run(run(sys.argv[1], sys.argv[2], int(sys.argv[3]))))

@@ -14,6 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
+from denv.cli import loop
 from denv.cli.plan import Plan, make_plan, set_options, storable
 from denv.cli.progress import watching
 from denv.errors import HarnessError, ResumeError, UsageError
@@ -90,27 +91,28 @@ def run_plan(
                 on_start=lambda run: console.print(f"run {run}", markup=False, highlight=False),
             )
 
-    return asyncio.run(go())
+    return loop.run(go())
 
 
 @contextmanager
 def stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
     """Set ``stop`` at the first signal; a second one has its usual effect."""
-    loop = asyncio.get_running_loop()
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    events = asyncio.get_running_loop()
+    taken: list[signal.Signals] = []
 
     def on_signal() -> None:
         stop.set()
         remove()
 
     def remove() -> None:
-        for number in numbers:
-            loop.remove_signal_handler(number)
+        while taken:
+            events.remove_signal_handler(taken.pop())
 
     # Only the main thread may take signals; elsewhere whoever calls sets ``stop``.
     with suppress(ValueError, RuntimeError, NotImplementedError):
-        for number in numbers:
-            loop.add_signal_handler(number, on_signal)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            events.add_signal_handler(number, on_signal)
+            taken.append(number)
     try:
         yield
     finally:

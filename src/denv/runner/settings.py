@@ -13,6 +13,11 @@ from denv.errors import UsageError
 from denv.records import Endpoint, Json, Side, Thresholds
 from denv.suite import Suite
 
+MAX_CONCURRENCY = 1000
+MAX_RETRIES = 100
+MAX_REPEATS = 1000
+"""Beyond these a number is a slip of the keyboard, and would cost the machine's memory."""
+
 HEADER_TAG = b"denv.headers/1\0"
 
 
@@ -62,8 +67,8 @@ class Settings:
         UsageError
             Names the setting and what it takes.
         """
-        if self.repeats < 1:
-            raise UsageError(f"repeats is {self.repeats}, it must be at least 1")
+        if not 1 <= self.repeats <= MAX_REPEATS:
+            raise UsageError(f"repeats is {self.repeats}, it must be 1 to {MAX_REPEATS}")
         if self.max_tokens < 1:
             raise UsageError(f"max-tokens is {self.max_tokens}, it must be at least 1")
         if self.stream not in {"no", "yes", "both"}:
@@ -81,8 +86,10 @@ def check_endpoint(endpoint: Endpoint, side: Side) -> None:
         Names the side and the setting.
     """
     check_extra(endpoint.extra, what=side.value)
-    if endpoint.concurrency < 1:
-        raise UsageError(f"{side}: concurrency is {endpoint.concurrency}, it must be at least 1")
+    if not 1 <= endpoint.concurrency <= MAX_CONCURRENCY:
+        raise UsageError(
+            f"{side}: concurrency is {endpoint.concurrency}, it must be 1 to {MAX_CONCURRENCY}"
+        )
     if endpoint.rate is not None and not 0 < endpoint.rate < inf:
         raise UsageError(f"{side}: rate is {endpoint.rate}, it must be a number above 0")
     limits = endpoint.timeouts
@@ -93,8 +100,8 @@ def check_endpoint(endpoint: Endpoint, side: Side) -> None:
         0 <= each < inf for each in (price.prompt_per_million, price.completion_per_million)
     ):
         raise UsageError(f"{side}: prices are numbers from 0 on")
-    if endpoint.retries < 0:
-        raise UsageError(f"{side}: retries is {endpoint.retries}, it cannot be negative")
+    if not 0 <= endpoint.retries <= MAX_RETRIES:
+        raise UsageError(f"{side}: retries is {endpoint.retries}, it must be 0 to {MAX_RETRIES}")
 
 
 def identity(

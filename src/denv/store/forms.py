@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+import orjson
+
 from denv.records import Attempt, CaseResult, Cause, Exchange, Fault, FaultKind, Kind, Outcome
 
 _SURROGATES = re.compile("[\ud800-\udfff]+")
@@ -13,6 +15,10 @@ _SURROGATES = re.compile("[\ud800-\udfff]+")
 
 def dump(value: Any) -> str:
     """Write strict compact JSON; lone surrogates, which no encoding has, stay escaped."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # lone surrogates and integers beyond 64 bits
+        pass
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     if text.isascii():
         return text
