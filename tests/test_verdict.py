@@ -57,7 +57,11 @@ def judged(*, thresholds=P95, run=None, **counts):
             "94999 of 100000 pass (94.999 %), below the threshold of 95 %",
         ),
         ({"unmeasured": 3}, "inconclusive", "none of 3 cases could be counted"),
-        ({"reference_fail": 3}, "inconclusive", "none of 3 cases could be counted"),
+        (
+            {"reference_fail": 3},
+            "inconclusive",
+            "none of 3 cases could be counted; 3 of 3 fail on the reference",
+        ),
         # 90 % of (20 - 0) are 18.
         (
             {"passed": 18, "unmeasured": 2},
@@ -73,12 +77,12 @@ def judged(*, thresholds=P95, run=None, **counts):
         (
             {"passed": 18, "reference_fail": 10, "unmeasured": 2},
             "pass",
-            "18 of 18 pass (100 %), the threshold is 95 %",
+            "18 of 18 pass (100 %), the threshold is 95 %; 10 of 30 fail on the reference",
         ),
         (
             {"passed": 17, "reference_fail": 10, "unmeasured": 2, "reference_error": 1},
             "inconclusive",
-            "only 17 of 20 cases could be counted, 90 % are needed",
+            "only 17 of 20 cases could be counted, 90 % are needed; 10 of 30 fail on the reference",
         ),
         # A failure stays one, however little was counted.
         (
@@ -336,12 +340,13 @@ def test_tool_calls_alone_need_no_reference():
         (200, 4, Fraction(1, 50), Verdict.PASS),
         (200, 5, Fraction(1, 50), Verdict.FAIL),
         (200, 5, Fraction(1, 10), Verdict.PASS),
-        (1000, 3, Fraction(0), Verdict.FAIL),
-        (1000, 2, Fraction(0), Verdict.PASS),
+        (1000, 1, Fraction(0), Verdict.FAIL),
+        (1000, 0, Fraction(0), Verdict.PASS),
+        (1000, 2, Fraction(1, 10**6), Verdict.PASS),
     ],
 )
 def test_retries(requests, retried, most, verdict):
-    """Retrying three requests or more, and more than the share allowed, fails the run."""
+    """Three retries or more, and more than the share allowed, fail; with 0 % a single one does."""
     run = {"stage_requests": requests, "stage_retried": retried}
     thresholds = replace(P95, max_retried=most)
     assert judged(thresholds=thresholds, passed=20, run=run).verdict is verdict

@@ -16,7 +16,7 @@ from denv.stats.contingency import exact_test
 from denv.stats.proportions import clopper_pearson_lower
 
 MIN_RETRIED = 3
-"""Fewer retried requests than this never fail a run, however small it is."""
+"""Fewer retried requests than this never fail a run that allows any, however small it is."""
 
 REPLICA_LEVEL = 0.01
 """The level of the test that the replicas of a stage share one pass rate."""
@@ -129,7 +129,7 @@ def _judge_kind(
         verdict, reason = Verdict.UNGATED, f"{kind}: no threshold"
     else:
         verdict, reason = _against(estimate, threshold, thresholds)
-        reason = f"{kind}: {reason}"
+        reason = f"{kind}: {reason}{_set_aside(estimate)}"
     shown = None if threshold is None else float(threshold)
     return replace(estimate, threshold=shown, verdict=verdict, reason=reason)
 
@@ -164,6 +164,12 @@ def _against(
     return Verdict.PASS, f"{seen}, the threshold is {exact_percent(threshold)}"
 
 
+def _set_aside(estimate: Estimate) -> str:
+    """Say how many cases the reference itself fails: a rate of the rest may mean little."""
+    number = estimate.counts.get(Outcome.REFERENCE_FAIL, 0)
+    return f"; {number} of {estimate.planned} fail on the reference" if number else ""
+
+
 def _missing(estimate: Estimate) -> int:
     return estimate.planned - sum(estimate.counts.values())
 
@@ -193,8 +199,11 @@ def _gaps(
 
 
 def _retries(requests: int, retried: int, most: Fraction) -> list[tuple[Verdict, str]]:
-    """Too many retries are a failure of availability, though every case was answered in the end."""
-    if retried < MIN_RETRIED or retried <= most * requests:
+    """Too many retries are a failure of availability, though every case was answered in the end.
+
+    With 0 % a single one is too many; otherwise a few in a small run say nothing.
+    """
+    if retried < (MIN_RETRIED if most > 0 else 1) or retried <= most * requests:
         return []
     reason = f"availability: {retried} of the stage's {requests} requests had to be retried"
     return [(Verdict.FAIL, f"{reason}, {exact_percent(most)} may be")]

@@ -364,3 +364,25 @@ def test_closed_search_starts_nothing():
     with pytest.raises(TimeoutError):
         search("a$", "a" * 100_000)
     assert search._child is None
+
+
+async def test_one_run_is_carried_out_once_at_a_time(tmp_path, run, serve):
+    """While a run goes on nobody else may resume it; afterwards its lock is gone."""
+    stub = await serve()
+    suite = suites.load(tmp_path, suites.numbered(60))
+    refused = []
+
+    async def again(run_id):
+        with pytest.raises(ResumeError, match="another process") as caught:
+            await run(suite, side(stub), side(stub), resume=run_id)
+        refused.append(caught.value)
+
+    tasks = []
+
+    def on_start(run_id):
+        tasks.append(asyncio.create_task(again(run_id)))
+
+    await run(suite, side(stub), side(stub), on_start=on_start)
+    await asyncio.gather(*tasks)
+    assert len(refused) == 1
+    assert not list((tmp_path / "home").glob("*.lock"))

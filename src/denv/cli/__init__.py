@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -71,6 +72,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as error:
         # What we print with exits with 1, our "fail", when the reader of our output has gone.
         return error.code if isinstance(error.code, int) and error.code != 1 else 4
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not look like a verdict
+        traceback.print_exc()
+        _complain([f"internal error: {type(error).__name__}: {error}"])
+        return 4
     return result if isinstance(result, int) else 0
 
 

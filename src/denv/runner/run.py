@@ -84,10 +84,11 @@ async def run_parity(
             identity=identity(settings, suite=suite, stage=stage, reference=reference),
             resume=resume,
         )
-        run = _Run(suite, endpoints=endpoints, settings=settings, store=opened, ledger=ledger)
-        return await run.execute(
-            watch=watch, stop=stop or asyncio.Event(), on_start=on_start or (lambda _: None)
-        )
+        with opened.claim(ledger.run):
+            run = _Run(suite, endpoints=endpoints, settings=settings, store=opened, ledger=ledger)
+            return await run.execute(
+                watch=watch, stop=stop or asyncio.Event(), on_start=on_start or (lambda _: None)
+            )
     finally:
         if store is None:
             opened.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -53,6 +54,9 @@ class RunRecord:
 
 class Store(Protocol):
     """Keeps runs. Every method raises ``StoreError`` when the data cannot be read or written."""
+
+    def claim(self, run: str) -> AbstractContextManager[None]:
+        """Hold a run for the length of the block; ``ResumeError`` where another process does."""
 
     def create_run(self, record: RunRecord) -> None:
         """Add a new run."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 from denv.errors import StoreError
 from denv.records import CaseResult, Exchange, Json, Side
 from denv.store import tables
+from denv.store.claims import claimed
 from denv.store.forms import (
     dump,
     exchange_from_text,
@@ -123,6 +124,10 @@ class SqlStore:
             yield connection
 
     # -------------------------------------------------------------- runs
+
+    def claim(self, run: str) -> AbstractContextManager[None]:
+        """Hold a run for the length of the block; ``ResumeError`` where another process does."""
+        return claimed(self._path.with_name(f"run-{run}.lock"), run)
 
     def create_run(self, record: RunRecord) -> None:
         """Add a new run."""
