@@ -41,7 +41,7 @@ fix: $(VENV)/.dev    ## what can be mended without thought
 bench: $(VENV)/.dev    ## ratios against a bare loop on the same stub
 	$(BIN)/python -m benchmarks.overhead
 
-mutants: $(VENV)/.dev    ## do the tests notice small faults in what decides? (a quarter of an hour)
+mutants: $(VENV)/.dev    ## do the tests notice small faults in what decides? (half an hour)
 	HYPOTHESIS_PROFILE=mutants $(BIN)/mutmut run --max-children 2
 	$(BIN)/mutmut results
 	$(BIN)/python scripts/mutants.py

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from denv.hints import Hints
 from denv.records import (
     CaseResult,
     Cause,
@@ -56,6 +57,8 @@ class Tally:
         self._counts: dict[str, Counter[Outcome]] = {name: Counter() for name in planned}
         self._causes: Counter[Cause] = Counter()
         self._tools = _Tools()
+        self._hints = Hints()
+        self._unanswered = 0
         prices = prices or {}
         self._sides = {side: _SideTally(prices.get(side)) for side in Side}
 
@@ -73,6 +76,9 @@ class Tally:
         if result.outcome is Outcome.FAIL:
             self._causes[result.cause or Cause.UNKNOWN] += 1
         self._tools.add(result.detail.get("tools"))
+        self._hints.add(result)
+        if result.outcome in {Outcome.REFERENCE_ERROR, Outcome.UNMEASURED}:
+            self._unanswered += bool(result.detail.get("unanswered"))
         for side, view in ((Side.STAGE, result.stage), (Side.REFERENCE, result.reference)):
             took = result.detail.get("exchanges", {}).get(side.value, {})
             self._sides[side].add(result.outcome, view, took)
@@ -129,6 +135,11 @@ class Tally:
         costs = [cost for figures in self._sides.values() if (cost := figures.cost) is not None]
         return sum(costs) if costs else None
 
+    @property
+    def unanswered(self) -> int:
+        """Cases not counted since the reference, or the stage for rate limits, gave no answer."""
+        return self._unanswered
+
     def requests(self, side: Side) -> tuple[int, int]:
         """Give a side's requests, and how many of them were retried, rate limits apart."""
         figures = self._sides[side]
@@ -159,6 +170,9 @@ class Tally:
             "checks": {name: estimate_document(e) for name, e in self.checks().items()},
             "causes": {cause.value: count for cause, count in self.causes.items()},
             "tools": self.tools(),
+            "hints": self._hints.sentences(
+                judgement, requests={side: self.requests(side) for side in Side}
+            ),
         }
 
 

@@ -88,7 +88,7 @@ def test_blanks_behind_a_loop_are_looked_past(end: str) -> None:
         "na na na na hey hey goodbye\n" * 4,
         ("And the chorus goes like this, " * 3 + "\n") * 3,
         PARAGRAPH * 3,
-        ("la " * 100 + "end\n") * 2,
+        ("la " * 100 + "!") * 2,
         GOOD,
         "the " * 500 + "And here is the answer, after all: 42 it is, and no more than that.",
     ],

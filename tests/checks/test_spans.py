@@ -72,6 +72,7 @@ def test_the_text_is_a_suffix_of_the_tokens(
         (["a"], "ab", 0),
         (["x", "b", "c"], "abc", 2),
         (["b", "<end>"], "ab", 1),
+        (["b", None], "ab😊", 5),
         ([" a"], "ba", 0),
         ([], "ab", 0),
     ],

@@ -123,6 +123,7 @@ def test_a_schema_that_says_nothing_takes_any_arguments(schema: Any) -> None:
     assert fits(schema, '{"v": 1}') == "valid"
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a warning of the fetch would hide it
 def test_nothing_is_fetched(tmp_path: Path) -> None:
     """Another document that could be read is left unread."""
     other = tmp_path / "one.json"

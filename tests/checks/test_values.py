@@ -166,3 +166,12 @@ def test_values_are_shown_in_one_short_line(value: Any, shown: str) -> None:
 def test_types_are_jsons(value: Any, name: str) -> None:
     """Types are named as JSON names them."""
     assert type_name(value) == name
+
+
+def test_as_many_items_as_are_shown() -> None:
+    """Four items are shown whole, of five it is said that there are more."""
+    four = {str(n): n for n in range(4)}
+    assert excerpt(four) == '{"0": 0, "1": 1, "2": 2, "3": 3}'
+    assert excerpt({**four, "4": 4}) == '{"0": 0, "1": 1, "2": 2, "3": 3, …}'
+    assert excerpt([0, 1, 2, 3]) == "[0, 1, 2, 3]"
+    assert excerpt([0, 1, 2, 3, 4]) == "[0, 1, 2, 3, …]"

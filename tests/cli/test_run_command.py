@@ -54,8 +54,9 @@ def sides(stage, reference=None):
 def run_of(ended):
     """Give the run's id, which stands on standard error before anything else."""
     first = ended.lines[0]
-    assert re.fullmatch(r"run \d{8}-\d{6}-[0-9a-f]{6}", first)
-    return first.removeprefix("run ")
+    found = re.fullmatch(r"run (\d{8}-\d{6}-[0-9a-f]{6}) \(resume it with --resume \1\)", first)
+    assert found
+    return found[1]
 
 
 # ---------------------------------------------------------------- what is written

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denv.client.secrets import Masker, check_url, mask, read_key_env, read_key_file
+from denv.client.masking import Masker, mask
+from denv.client.secrets import check_url, read_key_env, read_key_file
 from denv.errors import EndpointError, UsageError
 from denv.records import Exchange, Fault, FaultKind, Secret
 

@@ -212,3 +212,60 @@ def test_a_header_that_comes_twice() -> None:
     problem = observe(Exchange(302, headers)).problem
     assert problem is not None
     assert problem.message == "HTTP 302 redirects to /a"
+
+
+@pytest.mark.parametrize(
+    ("word", "native", "right"),
+    [
+        ("stop", "EOS", ("stop", "EOS")),
+        ("EOS", None, ("stop", "EOS")),
+        ("EOS", "", ("stop", "EOS")),
+        ("EOS", 5, ("stop", "EOS")),
+        ("odd", None, (None, "odd")),
+        (None, "EOS", (None, "EOS")),
+        (None, 5, (None, None)),
+    ],
+)
+def test_the_servers_own_finish_reason(word: Any, native: Any, right: tuple[Any, Any]) -> None:
+    """It is kept where it differs, read from the plain one where it is no text."""
+    answer = seen({"content": "x"}, word, beside={"native_finish_reason": native})
+    assert (answer.finish_reason, answer.native_finish_reason) == right
+
+
+@pytest.mark.parametrize(
+    ("message", "noted"),
+    [
+        ({"content": [5, "x"]}, ["content-parts", "unknown-part"]),
+        ({"function_call": {"name": "f", "arguments": {"a": 1}}},
+         ["function-call", "arguments-object"]),
+        ({"content": "\ud83d"}, ["lone-surrogate"]),
+    ],
+)  # fmt: skip
+def test_what_is_noted_of_a_message(message: Any, noted: list[str]) -> None:
+    """Each oddity of a message has its note."""
+    assert codes(seen(message, "length")) == noted
+
+
+def test_half_a_pair_in_capital_letters() -> None:
+    """However its escape is spelt, half a pair is U+FFFD."""
+    body = rb'{"choices":[{"message":{"content":"\uD83D"},"finish_reason":"stop"}]}'
+    answer = observe(Exchange(200, body=body))
+    assert (answer.text, codes(answer)) == ("\ufffd", ["lone-surrogate"])
+
+
+@pytest.mark.parametrize("refusal", ["", 5, None])
+def test_a_refusal_is_a_text(refusal: Any) -> None:
+    """Another shape refuses nothing."""
+    assert seen({"content": "x", "refusal": refusal}).refusal is None
+
+
+def test_reasoning_of_several_fields() -> None:
+    """Different texts stand a line each, equal ones once."""
+    message = {"content": "x", "reasoning": "a", "reasoning_content": "a", "thinking": "b"}
+    assert seen(message).reasoning == "a\nb"
+
+
+def test_a_count_that_is_none() -> None:
+    """It is left out and noted, among the counts of reasoning too."""
+    answer = seen({"content": "x"}, usage={"reasoning_tokens": "many"})
+    assert (answer.usage, codes(answer)) == (Usage(None, None), ["usage-not-integer"])

@@ -149,3 +149,29 @@ def test_tokens_of_reasoning_are_counted_whatever_else_is_absent() -> None:
     """A list of its own for reasoning is set aside and counted."""
     choice: dict[str, Any] = {"logprobs": {"reasoning_content": [{}, {}], "content": None}}
     assert read_logprobs(choice, literal=False, notes=[]).reasoning == 2
+
+
+def test_entries_of_chat_come_before_lists_of_completions() -> None:
+    """Where a server gives both, the entries are read."""
+    given = {"content": [{"token": "a", "logprob": -1}], "tokens": ["b"]}
+    (entry,) = read_logprobs({"logprobs": given}, literal=False, notes=[]).entries or ()
+    assert entry.token == "a"
+
+
+@pytest.mark.parametrize(
+    ("entries", "absent", "noted"),
+    [
+        ([{"token": "a"}] * 2, None, []),
+        ([{"token": "a"}] * 3, "more than 2 entries", [oddities.LOGPROBS_TOO_MANY]),
+        ([{"token": "a"}, 5], "an entry of logprobs is not a token", [oddities.LOGPROB_ENTRY]),
+    ],
+)
+def test_entries_that_are_set_aside_as_a_whole(
+    entries: list[Any], absent: str | None, noted: oddities.Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too many or a broken one: it is said, and the tokens of reasoning stay counted."""
+    monkeypatch.setattr("denv.observe.logprobs.MAX_ENTRIES", 2)
+    notes: oddities.Notes = []
+    choice = {"logprobs": {"content": entries, "reasoning_content": [{}]}}
+    read = read_logprobs(choice, literal=False, notes=notes)
+    assert (read.absent, read.reasoning, notes) == (absent, 1, noted)

@@ -51,6 +51,8 @@ def test_counts_are_whole_numbers_in_bounds(given: Any, kept: int | None) -> Non
         (" \n<think>a</think> \n b", "b"),
         ("<think>a</think>\n<think>b</think>c", "c"),
         ("a</think>b</think>c", "b</think>c"),
+        ("<think>a</think>b</think>c", "b</think>c"),
+        ("analysis a assistantfinal b assistantfinal c", "b assistantfinal c"),
         ("<think>a", None),
     ],
 )

@@ -41,6 +41,7 @@ def choice(**fields: Any) -> dict[str, Any]:
         ({"choices": []}, "no answer: choices is an empty list"),
         ({"choices": {"a": 1}}, "no answer: choices is an object"),
         ({"choices": [None]}, "no answer: choices[0] is null"),
+        ({"choices": [5]}, "no answer: choices[0] is a number"),
         ({"choices": [{}]}, "no answer: message is missing"),
         ({"choices": [{"message": None}]}, "no answer: message is null"),
         (choice(message="x"), "no answer: message is a string"),
@@ -128,6 +129,33 @@ def test_an_error_in_a_stream_is_quoted(event: Any, message: str) -> None:
     """An error anywhere is the server's, whatever came before."""
     problem = found(stream({"choices": [DELTA]}, event, STOP), streamed=True)
     assert problem == Problem(ProblemKind.SERVER_ERROR, Cause.AVAILABILITY, message, retry=True)
+
+
+def test_a_stream_of_nothing() -> None:
+    """A stream that ends as it should, without an answer, has no body to quote."""
+    problem = found(stream(STOP), streamed=True)
+    message = "no answer: the message has no text, call, reasoning or refusal"
+    assert problem == Problem(ProblemKind.CONTRACT, Cause.CONTRACT, message)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"[" * 100_000, "JSON nested too deeply"),
+        (b'{"n": ' + b"1" * 100_000 + b"}", "JSON with a number too long to read"),
+    ],
+)
+def test_json_that_cannot_be_held(body: bytes, message: str) -> None:
+    """Nesting and numbers beyond all bounds break the contract, and are quoted in short."""
+    problem = found(body)
+    assert problem.kind is ProblemKind.CONTRACT
+    assert problem.message == f"{message}: {quote(body.decode())}"
+
+
+def test_a_page_is_no_error_text() -> None:
+    """Words of its markup name no cause, blanks before it or not."""
+    problem = found(b' \n<div role="main">jinja</div>', 500)
+    assert problem.cause is Cause.AVAILABILITY
 
 
 def test_a_stream_that_was_cut() -> None:

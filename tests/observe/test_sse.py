@@ -58,6 +58,21 @@ def test_byte_order_mark() -> None:
     assert decode(b"\xef", b"\xbb\xbfdata: a\n\n") == [SseEvent("", "a")]
 
 
+def test_a_mark_behind_the_first_line_is_text() -> None:
+    """Only what begins the stream is a byte order mark: a later line is of another name."""
+    assert decode(b"\n\xef\xbb\xbfdata: a\n\n") == []
+
+
+def test_blanks_at_the_end_of_a_line_are_text() -> None:
+    """Nothing but the line end is cut from a line."""
+    assert decode(b"data: a \t\n\n") == [SseEvent("", "a \t")]
+
+
+def test_a_line_of_its_own_for_errors() -> None:
+    """A line named error is an event of that type."""
+    assert decode(b"error: a\n\n") == [SseEvent("error", "a")]
+
+
 def test_open_event_at_the_end() -> None:
     """What stands open at the end counts as an event."""
     assert decode(b"data: a\n\ndata: b") == [SseEvent("", "a"), SseEvent("", "b")]

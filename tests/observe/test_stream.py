@@ -120,6 +120,7 @@ def test_parts_stream() -> None:
     assert codes(answer) == ["content-parts"]
     silent = deltas({"content": [{"type": "thinking", "thinking": "hm"}]})
     assert (silent.text, silent.reasoning) == (None, "hm")
+    assert codes(silent) == ["content-parts"]
 
 
 def test_a_legacy_call_streams() -> None:

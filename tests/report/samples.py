@@ -22,6 +22,13 @@ HOSTILE = [
 ]
 
 
+PROMPTS_HINT = (
+    "The prompts had other token counts in 60 of 120 cases (stage - reference: +15 in 60 without "
+    "a system message, 0 in 60 with): compare the chat templates first; this points at a system "
+    "prompt that one side adds where there is none."
+)
+
+
 def endpoint(**other: Any) -> dict[str, Any]:
     """Give one endpoint that answered everything."""
     return {
@@ -140,6 +147,8 @@ def head(**other: Any) -> dict[str, Any]:
         "checks": {"equals": estimate(80, 80, 0)},
         "causes": {},
         "tools": None,
+        "hints": [],
+        "unanswered": 0,
         "limits": [
             "80 cases cannot show a failure rate below 4.5 %.",
             "One answer a case says nothing of how answers vary.",
@@ -324,6 +333,7 @@ def failing() -> Report:
             ],
         ),
         engine={"name": "llama.cpp", "version": "b11549", "deterministic": False},
+        hints=[PROMPTS_HINT],
         release="chat-r8",
         recipe="smollm2",
         tools={
@@ -372,6 +382,7 @@ def inconclusive() -> Report:
         kinds={"exact": short},
         checks={"equals": estimate(80, 20, 0)},
         stage=endpoint(rate_limited=60),
+        unanswered=60,
     )
 
     def cases() -> Iterator[dict[str, Any]]:
@@ -442,6 +453,7 @@ def hostile() -> Report:
     document = head(
         verdict="fail",
         reasons=HOSTILE,
+        hints=HOSTILE,
         limits=HOSTILE,
         stage=end,
         reference=end,

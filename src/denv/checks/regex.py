@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import regex
 
-from denv.checks.text import found, no_text, not_found, readable_text
+from denv.checks.text import SHOWN, found, no_text, not_found, readable_text
 from denv.records import Observation, Regex, Score
 
 Search = Callable[[str, str], bool]
@@ -35,7 +35,13 @@ def score_regex(check: Regex, answer: Observation, *, search: Search) -> Score:
         matched = search(check.pattern, text)
     except TimeoutError:
         return Score(None, "regex timed out")
-    return found(answer) if matched else not_found(answer)
+    return found(answer) if matched else not_found(answer, _shown(check.pattern))
+
+
+def _shown(pattern: str) -> str:
+    """Quote the beginning of a pattern; its backslashes, of which it is full, stay single."""
+    start = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in pattern[:SHOWN])
+    return f"'{start}'{'…' if len(pattern) > SHOWN else ''}"
 
 
 def search_within(pattern: str, text: str, timeout_s: float = TIMEOUT_S) -> bool:

@@ -158,7 +158,7 @@ def _walk(pieces: Sequence[bytes | None], text: bytes) -> tuple[int, list[Span],
             return at, spans, left
     if gap:
         return at, spans, 0
-    return (at if left else _with_leading_parts(pieces, at, text)), spans, left
+    return _with_leading_parts(pieces, at, text), spans, left
 
 
 def _run_start(pieces: Sequence[bytes | None], at: int) -> int:

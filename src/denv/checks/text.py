@@ -21,6 +21,9 @@ LEFT_IN_CONTENT = "reasoning left in content"
 EXCERPT = 12
 """Code points shown on each side of a difference."""
 
+SHOWN = 60
+"""Code points shown of what was looked for."""
+
 _LONG_MARKS = regex.compile(r"\p{M}{64}")
 """Ordering such runs of combining marks costs quadratic time, and no language has them."""
 
@@ -49,7 +52,7 @@ def score_contains(check: Contains, answer: Observation) -> Score:
         return no_text(answer)
     if check.text in text:
         return found(answer)
-    return not_found(answer, in_reasoning=check.text in (answer.text or ""))
+    return not_found(answer, shown(check.text), in_reasoning=check.text in (answer.text or ""))
 
 
 def readable_text(answer: Observation) -> str | None:
@@ -80,12 +83,18 @@ def found(answer: Observation) -> Score:
     return Score(True, warnings=(LEFT_IN_CONTENT,) if left else ())
 
 
-def not_found(answer: Observation, *, in_reasoning: bool = False) -> Score:
-    """Fail an answer in whose readable text nothing was found."""
+def not_found(answer: Observation, wanted: str, *, in_reasoning: bool = False) -> Score:
+    """Fail an answer in whose readable text nothing was found; ``wanted`` says what."""
     left = answer.text_after_reasoning is not None
-    reason = "found only in the reasoning left in content" if in_reasoning else "not found"
+    where = "found only in the reasoning left in content" if in_reasoning else "not found"
+    reason = f"{where}: {wanted}"
     failed = Score(False, reason, Cause.UNKNOWN)
     return replace(failed, warnings=(LEFT_IN_CONTENT,)) if left else failed
+
+
+def shown(expected: str) -> str:
+    """Quote the beginning of what was looked for, on one line that no terminal obeys."""
+    return f"{expected[:SHOWN]!r}{'…' if len(expected) > SHOWN else ''}"
 
 
 def describe_difference(expected: str, got: str) -> str:

@@ -135,7 +135,7 @@ def _shown(value: Any, depth: int) -> str:
     if not depth and isinstance(value, (Mapping, list, tuple)):
         return "…"
     if isinstance(value, Mapping):
-        pairs = [f"{_shown(k, 1)}: {_shown(v, depth - 1)}" for k, v in _head(value.items())]
+        pairs = [f"{_scalar(k)}: {_shown(v, depth - 1)}" for k, v in _head(value.items())]
         return "{" + ", ".join(pairs) + (", …}" if len(value) > SHOWN_ITEMS else "}")
     if isinstance(value, (list, tuple)):
         items = [_shown(item, depth - 1) for item in _head(value)]

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from denv.cli.plan import make_thresholds, sources_of, suite_of
+from denv.cli.plan import make_thresholds, sources_of, suite_of, without_gate
 from denv.records import Thresholds
+from denv.report.text import escaped
 from denv.suite import Suite, advise, load_suite
 from denv.verdict import check_thresholds, effective_rates, percent
 
@@ -22,19 +23,24 @@ def check_command(options: Mapping[str, Any]) -> int:
     check_thresholds(thresholds, suite.kinds)
     repeats = options.get("repeats") or 1
     twins = suite.checks.get("tool-call", 0) if options.get("stream") == "both" else 0
+    ungated = without_gate(thresholds, suite.kinds)
     found = {
         "suite": {"name": suite.name, "sha256": suite.sha256, "cases": suite.cases},
         "checks": dict(suite.checks),
         "kinds": {kind.value: count for kind, count in suite.kinds.items()},
         "pass": _rates(thresholds, suite),
         "requests": {"each_side": suite.cases * repeats + twins},
-        "advice": advise(suite),
+        "advice": [*([ungated] if ungated else []), *advise(suite)],
     }
     if options.get("as_json"):
-        click.echo(json.dumps(found, ensure_ascii=False, allow_nan=False, indent=2))
+        click.echo(_json(found))
     else:
         _print(found)
     return 0
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return escaped(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
 
 
 def _rates(thresholds: Thresholds, suite: Suite) -> dict[str, str]:
@@ -71,7 +77,7 @@ def selfcheck_command(*, as_json: bool) -> int:
                 for f in found.failures
             ],
         }
-        click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
+        click.echo(_json(document))
     else:
         for failure in found.failures:
             click.echo(f"{failure.id}: {failure.about}")

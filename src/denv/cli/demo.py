@@ -69,10 +69,10 @@ async def _demo(
                     continue
                 say(f"\n{pair.name}: {pair.about}")
                 report = await _compare(pair, servers, store=store, stop=stop, console=console)
-                page = out / f"{pair.name}.html"
+                page, document = out / f"{pair.name}.html", out / f"{pair.name}.json"
                 write_html(report, page)
-                write_json(report, out / f"{pair.name}.json")
-                print_report(report, console, {"HTML": str(page)})
+                write_json(report, document)
+                print_report(report, console, {"HTML": str(page), "JSON": str(document)})
                 verdicts.append(Verdict(report.head["verdict"]))
     for pair, verdict in zip(PAIRS, verdicts, strict=True):
         say(f"{pair.name}: {verdict or 'not run'} (right: {pair.right})")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -23,6 +23,7 @@ from denv.release import (
     parse_thresholds,
 )
 from denv.runner import Settings
+from denv.verdict import effective_rates
 
 NEVER_STORED = frozenset({"stage_header", "reference_header"})
 """Header values may be secrets: a resumed run must be given them again."""
@@ -125,6 +126,26 @@ def suite_of(sources: Sources) -> Path:
     if sources.recipe is not None:
         return sources.recipe.suite
     raise UsageError("--suite FILE is missing (or --recipe NAME, or a release that names one)")
+
+
+def inputs_of(options: Mapping[str, Any]) -> list[tuple[str, Path]]:
+    """Give the files that a run reads, each with the option that names it."""
+    sources = sources_of(options, resumed=True)
+    keys = {side: _side_options(side, sources).get(f"{side}_key_file") for side in Side}
+    named = {
+        "--suite": suite_of(sources),
+        "--release": options.get("release"),
+        **{f"--{side}-key-file": path for side, path in keys.items()},
+    }
+    return [(option, Path(path)) for option, path in named.items() if path]
+
+
+def without_gate(thresholds: Thresholds, kinds: Collection[Kind]) -> str | None:
+    """Say so where no kind has a threshold: such a run can only be inconclusive."""
+    if effective_rates(thresholds, kinds):
+        return None
+    rates = ",".join(f"{kind}=95%" for kind in kinds)
+    return f"no kind has a threshold: give --pass {rates} (else the verdict is inconclusive)"
 
 
 def _side_options(side: Side, sources: Sources) -> dict[str, Any]:

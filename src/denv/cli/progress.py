@@ -54,14 +54,16 @@ def _bar(console: Console) -> Iterator[Watch]:
 
 
 def _lines(console: Console) -> Watch:
-    shown = time.monotonic()
+    shown, done, waits = time.monotonic(), 0, 0
 
     def watch(progress: Progress) -> None:
-        nonlocal shown
+        nonlocal shown, done, waits
         now = time.monotonic()
-        if now - shown < _LINE_EVERY_S:
+        waiting = bool(progress.held) and progress.waits > waits
+        going_on = progress.done > done and now - shown >= _LINE_EVERY_S
+        if not (waiting or going_on):
             return
-        shown = now
+        shown, done, waits = now, progress.done, progress.waits
         console.print(
             f"{progress.done}/{progress.planned} cases, {facts(progress)}",
             markup=False,
@@ -74,6 +76,7 @@ def _lines(console: Console) -> Watch:
 def facts(progress: Progress) -> str:
     """Say rate, tokens, cost, failures and time left in one line."""
     parts = [
+        *progress.held.values(),
         f"{progress.cases_per_s:.1f}/s",
         f"{progress.tokens:,} tokens",
     ]

@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from denv.cli import loop
-from denv.cli.plan import Plan, make_plan, set_options, storable
+from denv.cli.outputs import check_outputs, check_overwriting, write_outputs
+from denv.cli.plan import Plan, inputs_of, make_plan, set_options, storable, without_gate
 from denv.cli.progress import watching
-from denv.errors import HarnessError, ResumeError, UsageError
-from denv.report import (
-    Report,
-    print_report,
-    write_html,
-    write_json,
-    write_junit,
-    write_markdown,
-)
+from denv.errors import ResumeError
+from denv.report import Report, print_report
 from denv.runner import run_parity
 from denv.store import SqlStore, data_folder, open_store
 from denv.suite import load_suite
-
-WRITERS: Mapping[str, tuple[str, Callable[[Report, Any], None]]] = {
-    "json": ("json_file", write_json),
-    "HTML": ("html_file", write_html),
-    "JUnit": ("junit_file", write_junit),
-    "Markdown": ("markdown_file", write_markdown),
-}
 
 
 def run_command(options: Mapping[str, Any]) -> str:
@@ -66,6 +50,7 @@ def _plan(options: Mapping[str, Any], store: SqlStore) -> Plan:
             raise ResumeError(f"there is no run {options['resume']!r} to resume")
         stored = record.settings["options"]
     plan = make_plan(options, stored=stored)
+    check_overwriting(options, inputs_of({**(stored or {}), **set_options(options)}))
     kept = storable({**(stored or {}), **set_options(options)}, plan.suite)
     return replace(plan, settings=replace(plan.settings, options=kept))
 
@@ -75,6 +60,13 @@ def run_plan(
 ) -> Report:
     """Run a plan to its report; SIGINT and SIGTERM end it as cancelled."""
     suite = load_suite(plan.suite)
+
+    def say(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    ungated = without_gate(plan.settings.thresholds, suite.kinds)
+    if ungated:
+        say(ungated)
 
     async def go() -> Report:
         stop = asyncio.Event()
@@ -88,7 +80,7 @@ def run_plan(
                 resume=resume,
                 watch=watch,
                 stop=stop,
-                on_start=lambda run: console.print(f"run {run}", markup=False, highlight=False),
+                on_start=lambda run: say(f"run {run} (resume it with --resume {run})"),
             )
 
     return loop.run(go())
@@ -117,55 +109,3 @@ def stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
         yield
     finally:
         remove()
-
-
-def check_outputs(options: Mapping[str, Any]) -> None:
-    """Refuse places that nothing can be written to, before anything is sent.
-
-    Raises
-    ------
-    UsageError
-        Names the option, and the folder that is missing or cannot be written.
-    """
-    targets = {
-        f"--{name.lower()}": str(options[option])
-        for name, (option, _) in WRITERS.items()
-        if options.get(option) is not None
-    }
-    if list(targets.values()).count("-") > 1:
-        raise UsageError("standard output takes one report: only one option may be -")
-    for option, target in targets.items():
-        folder = Path(target).absolute().parent
-        if target == "-":
-            continue
-        if Path(target).is_dir():
-            raise UsageError(f"{option} {target}: that is a folder")
-        if not folder.is_dir():
-            raise UsageError(f"{option} {target}: there is no folder {folder}")
-        if not os.access(folder, os.W_OK) and not Path(target).exists():
-            raise UsageError(f"{option} {target}: the folder {folder} cannot be written")
-
-
-def write_outputs(report: Report, options: Mapping[str, Any]) -> dict[str, str]:
-    """Write the report in every form that was asked for; give where each is.
-
-    Raises
-    ------
-    HarnessError
-        Names the option and what stood in the way; the run itself is kept.
-    """
-    written = {}
-    for name, (option, write) in WRITERS.items():
-        target = options.get(option)
-        if target is None:
-            continue
-        if str(target) == "-":
-            write(report, sys.stdout)
-            sys.stdout.flush()
-        else:
-            try:
-                write(report, Path(target))
-            except OSError as error:
-                raise HarnessError(f"--{name.lower()} {target}: {error.strerror}") from error
-            written[name] = str(target)
-    return written

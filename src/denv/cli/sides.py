@@ -14,7 +14,7 @@ from denv import strictjson
 from denv.client.secrets import check_url, read_key_env, read_key_file
 from denv.errors import UsageError
 from denv.records import Endpoint, Price, Secret, Side, Timeouts
-from denv.release import parse_rate
+from denv.release import CARRIES_A_KEY, HEADER_NAME, parse_rate
 
 DEFAULT = Endpoint(url="")
 
@@ -123,7 +123,7 @@ def endpoint(side: Side, options: Mapping[str, Any]) -> Endpoint:
         retries=_or(options.get("retries"), DEFAULT.retries),
         timeouts=_timeouts(options.get("timeout")),
         price=_price(side, of("price")),
-        replica_header=of("replica_header"),
+        replica_header=_replica_header(side, of("replica_header")),
         name=of("name"),
         sampled=bool(of("sampled")),
     )
@@ -185,6 +185,11 @@ def _headers(side: Side, given: tuple[str, ...], from_env: tuple[str, ...]) -> d
         if not colon or not name.strip():
             # What stands there may be a value, and so a secret: it is not shown.
             raise UsageError(f"--{side}-header: write it as 'NAME: VALUE'")
+        if name.strip().lower() in CARRIES_A_KEY:
+            raise UsageError(
+                f"--{side}-header: {name.strip()} carries a key, which does not belong on the "
+                f"command line: use --{side}-key-env, or --{side}-header-env {name.strip()}=VAR"
+            )
         headers[name.strip()] = value.strip()
     for text in from_env:
         name, equals, variable = text.partition("=")
@@ -193,6 +198,12 @@ def _headers(side: Side, given: tuple[str, ...], from_env: tuple[str, ...]) -> d
         _check_variable(f"--{side}-header-env", variable)
         headers[name.strip()] = os.environ[variable]
     return headers
+
+
+def _replica_header(side: Side, name: str | None) -> str | None:
+    if name is not None and not HEADER_NAME.fullmatch(name):
+        raise UsageError(f"--{side}-replica-header: {name!r} is no name of a header")
+    return name
 
 
 def _extra(side: Side, text: str | None) -> Mapping[str, Any]:

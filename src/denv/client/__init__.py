@@ -2,8 +2,9 @@
 
 from denv.client.endpoint import EndpointClient
 from denv.client.http import AiohttpTransport
+from denv.client.masking import Masker, mask
 from denv.client.preflight import Preflight, Unreachable, preflight
-from denv.client.secrets import Masker, check_url, mask, read_key_env, read_key_file
+from denv.client.secrets import check_url, read_key_env, read_key_file
 from denv.client.transport import MAX_BYTES, HttpCall, Transport
 
 __all__ = [

@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from denv.client import redirects, retry
+from denv.client.masking import Masker
 from denv.client.pace import Pace
-from denv.client.secrets import Masker, check_url
+from denv.client.secrets import check_url
 from denv.client.transport import MAX_BYTES, HttpCall, Transport
 from denv.encode import adapt
 from denv.errors import EndpointError
@@ -33,7 +34,9 @@ MODELS = "/models"
 
 _MAX_HOPS = 3
 _MAX_REFUSALS = 8
-_SECRET_WORDS = ("auth", "key", "token", "secret", "cookie", "pass")
+_SECRET_WORDS = (
+    "auth", "cookie", "credential", "jwt", "key", "pass", "secret", "session", "signature", "token",
+)  # fmt: skip
 _OWN_HEADERS = frozenset({"host", "content-length", "content-type", "transfer-encoding"})
 _CONNECTION_FAULTS = frozenset(
     {FaultKind.DNS, FaultKind.CONNECT, FaultKind.TIMEOUT_CONNECT, FaultKind.CUT}
@@ -79,6 +82,21 @@ class EndpointClient:
         self._replica_header = replica_header.lower() if replica_header else None
         self._slots = asyncio.Semaphore(endpoint.concurrency)
         self._pace = Pace(endpoint.rate, clock=clock, sleep=sleep, rng=self._rng)
+
+    @property
+    def held_s(self) -> float:
+        """Seconds until the wait that holds back all requests ends, 0 where none stands."""
+        return self._pace.held_s
+
+    @property
+    def held_why(self) -> str:
+        """Why requests are held back: ``429``, ``503`` or ``connection``; "" where they are not."""
+        return self._pace.held_why
+
+    @property
+    def waits(self) -> int:
+        """How many times requests have begun to be held back."""
+        return self._pace.waits
 
     async def close(self) -> None:
         """Close the transport."""
@@ -204,7 +222,8 @@ class EndpointClient:
         shared = _is_shared(exchange, asked_s, problem)
         if shared:
             # Also after the last try: the other workers must not run into the same wall.
-            self._pace.hold(wait_s)
+            why = str(exchange.status) if exchange.status in {429, 503} else "connection"
+            self._pace.hold(wait_s, why=why)
         if not self._is_worth_it(exchange, problem, attempts):
             return False
         started = self._clock()
@@ -287,4 +306,6 @@ def _secrets_of(endpoint: Endpoint) -> list[Secret]:
     for name, value in endpoint.headers.items():
         if any(word in name.lower() for word in _SECRET_WORDS):
             secrets += [Secret(value), Secret(value.rpartition(" ")[2])]
+        if "cookie" in name.lower():
+            secrets += [Secret(pair.partition("=")[2].strip()) for pair in value.split(";")]
     return secrets

@@ -28,10 +28,27 @@ class Pace:
         self._clock, self._sleep, self._rng = clock, sleep, rng
         self._next_at = float("-inf")
         self._resume_at = float("-inf")
+        self._why = ""
+        self.waits = 0
+        """How many shared waits have begun; one that is made longer counts once."""
 
-    def hold(self, wait_s: float) -> None:
+    def hold(self, wait_s: float, *, why: str) -> None:
         """Let nobody send for so long; a longer wait that stands already is kept."""
-        self._resume_at = max(self._resume_at, self._clock() + wait_s)
+        now = self._clock()
+        if wait_s > 0 and self._resume_at <= now:
+            self.waits += 1
+        if now + wait_s > self._resume_at:
+            self._resume_at, self._why = now + wait_s, why
+
+    @property
+    def held_s(self) -> float:
+        """Seconds until the shared wait ends, 0 where none stands."""
+        return max(0.0, self._resume_at - self._clock())
+
+    @property
+    def held_why(self) -> str:
+        """What the standing wait was begun for, "" where none stands."""
+        return self._why if self.held_s > 0 else ""
 
     async def resumed(self) -> None:
         """Wait until no shared wait stands."""

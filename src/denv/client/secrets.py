@@ -1,27 +1,17 @@
-"""Keys and URLs: read them, check them, and keep them out of everything that is kept."""
+"""Keys and URLs: read them and check them."""
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import re
 import stat
-from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from denv.errors import EndpointError, UsageError
-from denv.records import Exchange, Secret
-
-MASK = "***"
-MIN_SECRET = 8
-"""Shorter keys (``EMPTY``, ``none``) are placeholders; cutting them would change answers."""
+from denv.records import Secret
 
 _MAX_KEY_BYTES = 64 * 1024
-_USERINFO = re.compile(r"(?<=://)[^/\s?#]*@")
-_BEARER = re.compile(r"(?i)\b(bearer\s+)(?=\S*\d)[\w.~+/=-]{8,}")
 _API_PATH = re.compile(r"(.*/v1)/(chat/completions|completions|models|responses|embeddings)")
 
 
@@ -138,68 +128,3 @@ def origin(url: str) -> tuple[str, str, int]:
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     return parts.scheme, parts.hostname or "", port
-
-
-# ---------------------------------------------------------------- masking
-
-
-def mask(text: str, secrets: Iterable[Secret] = ()) -> str:
-    """Cut known secrets, bearer tokens and the credentials of URLs out of a line."""
-    for secret in secrets:
-        for form in _forms(secret.reveal()):
-            text = text.replace(form, MASK)
-    return _BEARER.sub(rf"\g<1>{MASK}", _USERINFO.sub(f"{MASK}@", text))
-
-
-class Masker:
-    """Cuts an endpoint's secrets out of its exchanges before anything can keep them."""
-
-    def __init__(self, secrets: Iterable[Secret]) -> None:
-        self.secrets = tuple(s for s in secrets if len(s.reveal()) >= MIN_SECRET)
-        found = {form for s in self.secrets for form in _forms(s.reveal())}
-        self._forms = sorted(found, key=len, reverse=True)
-        self._bytes = [form.encode() for form in self._forms]
-
-    def text(self, text: str) -> str:
-        """Cut secrets out of a line that is shown."""
-        return mask(text, self.secrets)
-
-    def exchange(self, exchange: Exchange) -> Exchange:
-        """Give the exchange without the secrets; the same object where it holds none."""
-        body = exchange.body
-        for form in self._bytes:
-            if form in body:
-                body = body.replace(form, MASK.encode())
-        headers = exchange.headers
-        if any(form in value for form in self._forms for _, value in headers):
-            headers = tuple((name, self._cut(value)) for name, value in headers)
-        fault = exchange.fault
-        if fault is not None:
-            fault = replace(fault, message=self.text(fault.message))
-        if body is exchange.body and headers is exchange.headers and fault is exchange.fault:
-            return exchange
-        return replace(exchange, body=body, headers=headers, fault=fault)
-
-    def _cut(self, value: str) -> str:
-        for form in self._forms:
-            value = value.replace(form, MASK)
-        return value
-
-
-def _forms(key: str) -> list[str]:
-    """Give the ways in which a server may echo a key: as it is, URL-encoded, in JSON, base64."""
-    forms = {key, quote(key, safe=""), json.dumps(key)[1:-1], key.replace("/", "\\/")}
-    if len(key) >= MIN_SECRET:
-        forms.update(_base64_cores(key.encode()))
-    return sorted(forms, key=len, reverse=True)
-
-
-def _base64_cores(key: bytes) -> list[str]:
-    """Give the part of a key's base64 that stays whatever stands before and after it."""
-    cores = []
-    for offset in range(3):
-        text = base64.b64encode(b"\0" * offset + key).decode()
-        first = -(-offset * 8 // 6)
-        last = (offset + len(key)) * 8 // 6
-        cores += [text[first:last], text[first:last].replace("+", "-").replace("/", "_")]
-    return cores

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from denv.checks.tool_schema import classify
 from denv.evidence.answer import Answer, oddities_view
 from denv.evidence.pair import Pair, word
-from denv.records import Json, Kind, Side
+from denv.records import Json, Kind, ProblemKind, Side
 
 
 def warnings_beside(pair: Pair) -> list[str]:
@@ -42,6 +42,9 @@ def _pair_warnings(pair: Pair) -> list[str]:
     lengths = pair.prompt_lengths
     if lengths is not None and lengths[0] != lengths[1]:
         found.append(f"prompt tokens differ: stage {lengths[0]}, reference {lengths[1]}")
+    calls = [len(answer.observation.calls) for answer in (stage, reference)]
+    if pair.tools and calls[0] != calls[1]:
+        found.append(f"the stage makes {_calls(calls[0])}, the reference {calls[1] or 'none'}")
     if stage.reasons != reference.reasons:
         who = "stage" if stage.reasons else "reference"
         found.append(f"thinking mode differs: only the {who} reasons")
@@ -52,6 +55,10 @@ def _pair_warnings(pair: Pair) -> list[str]:
     return found
 
 
+def _calls(number: int) -> str:
+    return f"{number or 'no'} call{'' if number < 2 else 's'}"
+
+
 def figures(pair: Pair) -> dict[str, Json]:
     """Show what both sides' requests took, and how their tool calls fit the tools offered."""
     detail: dict[str, Json] = {
@@ -60,6 +67,15 @@ def figures(pair: Pair) -> dict[str, Json]:
     stage, reference = pair.usable(Side.STAGE), pair.usable(Side.REFERENCE)
     if pair.kind is Kind.TOOL_CALLS:
         detail["reference"] = _reference_word(pair)
+    if pair.prompt_lengths is not None:
+        detail["prompt"] = {
+            "stage": pair.prompt_lengths[0],
+            "reference": pair.prompt_lengths[1],
+            "system": _has_system_message(pair),
+            "tools": bool(pair.tools),
+        }
+    if unanswered := [side.value for side in Side if _went_unanswered(pair, side)]:
+        detail["unanswered"] = unanswered
     if pair.tools and (stage or reference):
         detail["tools"] = {
             "stage_called": None if stage is None else bool(stage.observation.calls),
@@ -72,6 +88,25 @@ def figures(pair: Pair) -> dict[str, Json]:
         if ends[0] != ends[1]:
             detail["finish_reasons"] = {"stage": ends[0], "reference": ends[1]}
     return detail
+
+
+def _has_system_message(pair: Pair) -> bool:
+    messages = pair.case.fields["messages"]
+    return any(message["role"] in {"system", "developer"} for message in messages)
+
+
+def _went_unanswered(pair: Pair, side: Side) -> bool:
+    """Whether some answer never came, though not for a fault that the stage is held to."""
+    problems = [answer.observation.problem for answer in _all_answers(pair, side)]
+    return any(
+        problem is not None and (side is Side.REFERENCE or problem.kind is ProblemKind.RATE_LIMITED)
+        for problem in problems
+    )
+
+
+def _all_answers(pair: Pair, side: Side) -> list[Answer]:
+    twin = pair.streamed.get(side)
+    return [*pair.answers[side], *([twin] if twin is not None else [])]
 
 
 def _reference_word(pair: Pair) -> str:
@@ -94,8 +129,7 @@ def _classes(pair: Pair, answer: Answer | None) -> dict[str, int] | None:
 
 def _exchanges(pair: Pair, side: Side) -> dict[str, Json]:
     """Sum what a side's requests for this case took; tokens and times of those sent only."""
-    twin = pair.streamed.get(side)
-    answers = [*pair.answers[side], *([twin] if twin is not None else [])]
+    answers = _all_answers(pair, side)
     sent = [answer for answer in answers if not answer.cached]
     return {
         "requests": len(answers),

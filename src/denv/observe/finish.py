@@ -48,7 +48,7 @@ def read_finish(choice: dict[str, Json], notes: Notes) -> tuple[str | None, str 
     if not isinstance(word, str) or not word:
         notes.append(oddities.FINISH_MISSING)
         return None, native if isinstance(native, str) else None
-    meaning = _MEANINGS.get(word) or _MEANINGS.get(word.lower())
+    meaning = _MEANINGS.get(word.lower())
     if meaning is None:
         notes.append(oddities.FINISH_UNKNOWN)
     if not isinstance(native, str) or not native:

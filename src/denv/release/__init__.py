@@ -7,6 +7,8 @@ command lines share.
 from denv.release.loading import load_release, load_settings
 from denv.release.quantities import parse_duration, parse_rate, parse_share, parse_thresholds
 from denv.release.settings import (
+    CARRIES_A_KEY,
+    HEADER_NAME,
     Engine,
     Line,
     Parity,
@@ -20,6 +22,8 @@ from denv.release.settings import (
 )
 
 __all__ = [
+    "CARRIES_A_KEY",
+    "HEADER_NAME",
     "Engine",
     "Line",
     "Parity",

@@ -33,9 +33,9 @@ MAX_REPEATS = 1000
 
 _DIGEST_TAG = "denv.release/1:sha256:"
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,4096}")
-_CARRIES_A_KEY = frozenset(
+CARRIES_A_KEY = frozenset(
     ("authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie")
 )
 _RUN_SETS = frozenset(("model", "messages", "temperature", "seed", "stream", "max_tokens"))
@@ -112,9 +112,9 @@ def _environment_name(value: str) -> str:
 
 def _headers(value: dict[str, str]) -> dict[str, str]:
     for name, content in value.items():
-        if name.lower() in _CARRIES_A_KEY:
+        if name.lower() in CARRIES_A_KEY:
             raise ValueError(f"{name} carries a key: name the key by key-env or key-file")
-        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(content):
+        if not HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(content):
             raise ValueError(f"{name[:40]!r} cannot be sent as a header")
     return value
 

@@ -13,7 +13,7 @@ from denv.report.model import Document
 from denv.report.text import clipped, line, visible
 
 _ROWS = 20
-_BOOKKEEPING = frozenset({"exchanges", "tools"})
+_BOOKKEEPING = frozenset({"exchanges", "prompt", "tools", "unanswered"})
 """Parts of a case's detail that the run adds up; each answer shows its own share of them."""
 
 _EDGES = re.compile(r"^ +| +$")
@@ -105,13 +105,14 @@ def _calls(side: Document | None) -> str | None:
     """Write tool calls as JSON with sorted keys, so that their order makes no difference."""
     if side is None or not side["tool_calls"]:
         return None
-    return "\n\n".join(_call(call) for call in side["tool_calls"][:_ROWS])
+    return "\n\n".join(call_text(call, indent=2) for call in side["tool_calls"][:_ROWS])
 
 
-def _call(call: Document) -> str:
+def call_text(call: Document, *, indent: int | None = None) -> str:
+    """Write a tool call as its name and its arguments, with what is wrong about them."""
     arguments = call["arguments"]
     if not isinstance(arguments, str):
-        arguments = json.dumps(arguments, indent=2, sort_keys=True, ensure_ascii=False)
+        arguments = json.dumps(arguments, indent=indent, sort_keys=True, ensure_ascii=False)
     error = f"\n\N{WARNING SIGN} {call['error']}" if call["error"] else ""
     return f"{call['name'] or '(no name)'} {arguments}{error}"
 

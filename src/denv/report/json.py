@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from denv.report.model import Document, Report, schema
 from denv.report.output import Target, opened
-from denv.report.text import without_surrogates
+from denv.report.text import escaped, without_surrogates
 
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
@@ -57,7 +57,8 @@ class _Writer:
         self._stream.write(text)
 
     def value(self, value: object) -> None:
-        text = without_surrogates(json.dumps(value, ensure_ascii=False, allow_nan=False))
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = escaped(without_surrogates(text))
         if self._escape:
             text = _BEYOND_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
         self._stream.write(text)
@@ -66,7 +67,8 @@ class _Writer:
 def write_json(report: Report, file: Target) -> None:
     """Write the whole document, one case a line.
 
-    Keys stand in the schema's order; a lone surrogate becomes U+FFFD.
+    Keys stand in the schema's order; a lone surrogate becomes U+FFFD, and
+    what a terminal may obey stands as an escape.
 
     Raises
     ------

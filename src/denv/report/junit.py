@@ -9,10 +9,12 @@ from typing import TextIO
 from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
 
+from denv.report.caseview import call_text
 from denv.report.model import Document, Report
 from denv.report.output import Target, opened
 from denv.report.text import clipped, line, visible
 
+_CALLS = 10
 _SKIPPED = ("reference-fail", "unmeasured", "reference-error")
 
 
@@ -136,9 +138,18 @@ def _answers(case: Document) -> str:
     for side in ("stage", "reference"):
         answer = case[side]
         if answer is not None:
-            shown = answer["problem"] or answer["text"] or "(no text)"
-            parts.append(f"{side}: {clipped(shown, 1000)}")
+            parts.append(f"{side}: {_answer(answer)}")
     return "\n".join(parts)
+
+
+def _answer(answer: Document) -> str:
+    if answer["problem"]:
+        return clipped(answer["problem"], 1000)
+    shown = [clipped(answer["text"], 1000)] if answer["text"] else []
+    shown += [f"calls {clipped(call_text(each), 1000)}" for each in answer["tool_calls"][:_CALLS]]
+    more = len(answer["tool_calls"]) - _CALLS
+    shown += [f"and {more} more calls"] if more > 0 else []
+    return "\n".join(shown) or "(no text)"
 
 
 def _verdict(xml: _Xml, head: Document) -> None:

@@ -59,7 +59,7 @@ def _lines(report: Report, failing: int) -> Iterator[str]:
     yield ""
     yield "**What to do next**"
     yield ""
-    yield from (f"- {_plain(step)}" for step in next_steps(head))
+    yield from (f"- {_plain(step, 600)}" for step in next_steps(head))
     yield ""
     yield from _kinds(head)
     yield from _causes(head)

@@ -90,7 +90,7 @@ def _print_verdict(console: Console, report: Report) -> None:
     for reason in head["reasons"][:20]:
         console.print(Padding(_say(reason, limit=500), (0, 0, 0, 2)))
     for step in next_steps(head):
-        console.print(Padding(_say(f"→ {step}", "dim"), (0, 0, 0, 2)))
+        console.print(Padding(_say(f"→ {step}", "dim", limit=600), (0, 0, 0, 2)))
     suite = head["suite"]
     console.print(_say(f"run {head['run']} · {suite['name']} · {suite['cases']} cases", "dim"))
     console.print()

@@ -17,6 +17,9 @@ _UNSEEN = re.compile(
 )
 
 
+_OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Controls and changes of direction that JSON may hold as they are."""
+
 _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
@@ -30,6 +33,11 @@ def _code(match: re.Match[str]) -> str:
     if point > 0xFFFF:
         return f"\\U{point:08x}"
     return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}"
+
+
+def escaped(text: str) -> str:
+    r"""Write what a terminal may obey as ``\\uXXXX`` in a text that is JSON: the same document."""
+    return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def without_surrogates(text: str) -> str:

@@ -37,7 +37,7 @@ CAUSES = {
         "Compare the deployed chat template with the one that is published with the weights.",
     ),
     "parser": Meaning(
-        "The answer was sound, but the server's parser gave it the wrong form.",
+        "The server left a call or the reasoning standing as text, or gave it a wrong form.",
         "Check the server's tool-call and reasoning parser: which one is set, and its version.",
     ),
     "limit": Meaning(
@@ -81,15 +81,40 @@ CAUSES = {
 
 def next_steps(head: Document) -> list[str]:
     """Say what a reader can do now, first things first."""
-    resume = f"Continue this run with --resume {head['run']}: it asks only what is unanswered."
-    if head["verdict"] == "pass":
-        return ["Nothing has to be done. See below what this run cannot say."]
-    if head["verdict"] == "inconclusive":
-        return ["See below which cases were not counted, and why.", resume]
-    if head["verdict"] == "error":
-        return ["Check the reference: address, key, model and load.", resume]
-    if head["verdict"] == "cancelled":
-        return [resume]
+    verdict, hints = head["verdict"], head["hints"]
+    if verdict == "pass":
+        nothing = "" if hints else "Nothing has to be done. "
+        return [*hints, f"{nothing}See below what this run cannot say."]
+    if verdict == "fail":
+        return [*hints, *_after_failures(head)]
+    steps = {
+        "inconclusive": [_too_little(head)],
+        "error": ["Check the reference: address, key, model and load."],
+        "cancelled": [],
+    }
+    return [*hints, *steps[verdict], *_resume(head)]
+
+
+def _resume(head: Document) -> list[str]:
+    """Advise to resume only a run that would ask something then."""
+    number = head["unanswered"]
+    if not number:
+        return []
+    asks = "the 1 case that has" if number == 1 else f"the {number:,} cases that have"
+    return [f"Continue this run with --resume {head['run']}: it asks only {asks} no answer."]
+
+
+def _too_little(head: Document) -> str:
+    kinds = head["kinds"]
+    if kinds and all(kind["threshold"] is None for kind in kinds.values()):
+        rates = ",".join(f"{name}=95%" for name in kinds)
+        return f"No kind has a threshold: give --pass {rates}."
+    if all(kind["planned"] == kind["pass"] + kind["fail"] for kind in kinds.values()):
+        return "Every case was counted, and there are too few of them: add cases to the suite."
+    return "See below which cases were not counted, and why."
+
+
+def _after_failures(head: Document) -> list[str]:
     steps = [
         f"{cause} ({count} {'case' if count == 1 else 'cases'}): {CAUSES[cause].look}"
         for cause, count in ranked(head)[:3]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from denv.records import Endpoint, Json, Kind, Side
+from denv.records import Endpoint, Json, Kind, Side, Verdict
 from denv.report.model import SCHEMA
 from denv.runner.settings import Settings
 from denv.runner.sides import Sides, dialect_from_note
@@ -75,8 +75,18 @@ def head(
         "recipe": settings.recipe,
         "settings": _settings(settings, sides.endpoints),
         **counted,
+        "unanswered": _unanswered(sides, settings, tally, judgement),
         "limits": list(_limits(settings, counted)),
     }
+
+
+def _unanswered(sides: Sides, settings: Settings, tally: Tally, judgement: Judgement) -> int:
+    """Count the cases that the run would ask if it were resumed."""
+    missing = tally.planned - tally.done
+    cut_short = sides.down or judgement.verdict is Verdict.CANCELLED
+    if missing and settings.fail_fast and not cut_short:
+        return 0  # it ended because no further case could save it
+    return missing or tally.unanswered
 
 
 def _side(endpoint: Endpoint, notes: Mapping[str, Json], *, sampled: bool) -> dict[str, Any]:

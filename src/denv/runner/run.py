@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from denv.runner.drive import Driver, Library, Pages
 from denv.runner.enough import Enough
 from denv.runner.journal import Journal
 from denv.runner.ledger import Ledger
-from denv.runner.progress import Progress, Watch
+from denv.runner.progress import BEAT_S, Progress, Watch, held_line
 from denv.runner.searching import KillableSearch
 from denv.runner.settings import Settings, check_endpoint, identity
 from denv.runner.sides import Sides
@@ -57,7 +58,7 @@ async def run_parity(
     resume
         The id of an earlier run to continue: nothing that was answered is asked again.
     watch
-        Called with a :class:`Progress` after each case.
+        Called with a :class:`Progress` after each case, and every second besides.
     stop
         Set it to end the run early, as cancelled, with what is known.
     on_start
@@ -130,10 +131,11 @@ class _Run:
         try:
             if self._ledger.resumed:
                 await self._journal.call(self._reopen)
-            await _until(stop, self._prepare())
-            await self._journal.call(lambda: self._ledger.begin(self._settings.options))
-            on_start(self._ledger.run)
-            await self._ask_cases(stop)
+            async with _beating(self._tell):
+                await _until(stop, self._prepare())
+                await self._journal.call(lambda: self._ledger.begin(self._settings.options))
+                on_start(self._ledger.run)
+                await self._ask_cases(stop)
             await self._journal.flush()
             return await self._journal.call(lambda: self._finish(cancelled=stop.is_set()))
         finally:
@@ -243,8 +245,7 @@ class _Run:
 
     def _on_result(self, result: CaseResult) -> bool:
         self._count(result)
-        if self._watch is not None:
-            self._watch(self._progress())
+        self._tell()
         return self._has_enough()
 
     def _has_enough(self) -> bool:
@@ -254,7 +255,12 @@ class _Run:
         self._tally.add(result)
         self._enough.add(result)
 
+    def _tell(self) -> None:
+        if self._watch is not None:
+            self._watch(self._progress())
+
     def _progress(self) -> Progress:
+        clients = {side: client for side in Side if (client := self._sides.client(side))}
         return Progress(
             planned=self._tally.planned,
             done=self._tally.done,
@@ -264,6 +270,12 @@ class _Run:
             tokens=self._tally.tokens,
             cost=self._tally.cost,
             elapsed_s=time.monotonic() - self._began,
+            held={
+                side: held_line(side, seconds=client.held_s, why=client.held_why)
+                for side, client in clients.items()
+                if client.held_s > 0
+            },
+            waits=sum(client.waits for client in clients.values()),
         )
 
     # -------------------------------------------------------------- the end
@@ -306,6 +318,25 @@ class _Run:
         )
         whole = self._tally.done == self._tally.planned
         return self._ledger.end(document, whole=whole, finished=finished)
+
+
+@asynccontextmanager
+async def _beating(beat: Callable[[], None]) -> AsyncIterator[None]:
+    """Call ``beat`` now and then until the block ends; what it raises, the block raises."""
+
+    async def go() -> None:
+        while True:
+            await asyncio.sleep(BEAT_S)
+            beat()
+
+    beats = asyncio.create_task(go())
+    try:
+        yield
+    finally:
+        beats.cancel()
+        await asyncio.wait({beats})
+    if not beats.cancelled():
+        beats.result()
 
 
 async def _until(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:

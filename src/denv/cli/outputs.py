@@ -1,0 +1,109 @@
+"""Where a run's reports go: checked before anything is sent, written at its end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from denv.errors import HarnessError, UsageError
+from denv.report import Report, write_html, write_json, write_junit, write_markdown
+
+WRITERS: Mapping[str, tuple[str, Callable[[Report, Any], None]]] = {
+    "JSON": ("json_file", write_json),
+    "HTML": ("html_file", write_html),
+    "JUnit": ("junit_file", write_junit),
+    "Markdown": ("markdown_file", write_markdown),
+}
+
+
+def check_outputs(options: Mapping[str, Any]) -> None:
+    """Refuse places that nothing can be written to, before anything is sent.
+
+    Raises
+    ------
+    UsageError
+        Names the option, and the folder that is missing or cannot be written.
+    """
+    targets = _targets(options)
+    if list(targets.values()).count("-") > 1:
+        raise UsageError("standard output takes one report: only one option may be -")
+    for option, target in targets.items():
+        folder = Path(target).absolute().parent
+        if target == "-":
+            continue
+        if Path(target).is_dir():
+            raise UsageError(f"{option} {target}: that is a folder")
+        if not folder.is_dir():
+            raise UsageError(f"{option} {target}: there is no folder {folder}")
+        if not os.access(folder, os.W_OK) and not Path(target).exists():
+            raise UsageError(f"{option} {target}: the folder {folder} cannot be written")
+
+
+def check_overwriting(options: Mapping[str, Any], inputs: Sequence[tuple[str, str | Path]]) -> None:
+    """Refuse reports that would stand in the place of what is read, or of each other.
+
+    ``inputs`` are the files that are read, each with the option that names it. Pipes and
+    devices take more than one report.
+
+    Raises
+    ------
+    UsageError
+        Names both options.
+    """
+    files = [(o, Path(t)) for o, t in _targets(options).items() if t != "-" and _is_replaced(t)]
+    for option, target in files:
+        for name, path in inputs:
+            if _same(target, Path(path)):
+                raise UsageError(f"{option} {target} would overwrite the file of {name}")
+    for (first, target), (second, other) in combinations(files, 2):
+        if _same(target, other):
+            raise UsageError(f"{first} and {second} are the same file: {other}")
+
+
+def _targets(options: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        f"--{name.lower()}": str(options[option])
+        for name, (option, _) in WRITERS.items()
+        if options.get(option) is not None
+    }
+
+
+def _is_replaced(target: str) -> bool:
+    return Path(target).is_file() or not Path(target).exists()
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, through links of either kind too."""
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them does not exist yet
+        return one.resolve() == other.resolve()
+
+
+def write_outputs(report: Report, options: Mapping[str, Any]) -> dict[str, str]:
+    """Write the report in every form that was asked for; give where each is.
+
+    Raises
+    ------
+    HarnessError
+        Names the option and what stood in the way; the run itself is kept.
+    """
+    written = {}
+    for name, (option, write) in WRITERS.items():
+        target = options.get(option)
+        if target is None:
+            continue
+        if str(target) == "-":
+            write(report, sys.stdout)
+            sys.stdout.flush()
+        else:
+            try:
+                write(report, Path(target))
+            except OSError as error:
+                raise HarnessError(f"--{name.lower()} {target}: {error.strerror}") from error
+            written[name] = str(target)
+    return written
