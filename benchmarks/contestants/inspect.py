@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 import time
@@ -39,5 +38,4 @@ def run(url: str, path: str, concurrency: int) -> float:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("INSPECT_TELEMETRY", "0")
     print(run(sys.argv[1], sys.argv[2], int(sys.argv[3])))
