@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -q
 
-.PHONY: help demo test check fix bench mutants pins shots clean
+.PHONY: help demo test check fix bench mutants pins clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -38,10 +38,12 @@ fix: $(VENV)/.dev    ## what can be mended without thought
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.dev    ## ratios against a bare loop on the same stub
-	$(BIN)/python -m benchmarks.overhead
+bench: $(VENV)/.dev    ## ratios against a bare loop on the same stub, and against a peer
+	$(PIP) -e '.[lab,dev,bench]'
+	$(BIN)/python -m benchmarks.overhead --inspect
 
 mutants: $(VENV)/.dev    ## do the tests notice small faults in what decides? (half an hour)
+	$(PIP) -e '.[lab,dev,mutants]'
 	HYPOTHESIS_PROFILE=mutants $(BIN)/mutmut run --max-children 2
 	$(BIN)/mutmut results
 	$(BIN)/python scripts/mutants.py
@@ -51,6 +53,7 @@ pins: $(VENV)/.dev    ## renew constraints.txt
 	$(BIN)/pip-compile -q --upgrade --all-extras --strip-extras --build-deps-for=editable \
 	  --no-emit-index-url --no-emit-find-links --no-header --no-annotate \
 	  -o constraints.txt pyproject.toml
+	@sed -i '1i # Pinned versions of everything that is installed; renewed by `make pins`.' constraints.txt
 
 clean:            ## remove what the targets made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis mutants
