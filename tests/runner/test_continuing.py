@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
 from fractions import Fraction
 from math import inf, nan
 
@@ -14,30 +13,10 @@ from denv.records import Endpoint, Kind, Price, Secret, Thresholds, Timeouts
 from denv.report import validate
 from denv.runner import Settings, run_parity
 from denv.runner.searching import KillableSearch
-from denv.store import open_store
 from tests import suites
 from tests.stubs import StubServer, answers
 
 GONE = "http://127.0.0.1:9/v1"
-
-
-@pytest.fixture
-def store(tmp_path, monkeypatch):
-    monkeypatch.setenv("DENV_HOME", str(tmp_path / "home"))
-    opened = open_store(tmp_path / "home")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-async def serve():
-    """Start stub servers that end with the test."""
-    async with AsyncExitStack() as stack:
-
-        async def start(handler=None, **options):
-            return await stack.enter_async_context(StubServer(handler, **options))
-
-        yield start
 
 
 @pytest.fixture
