@@ -387,7 +387,7 @@ def test_no_calls_have_no_accuracy():
 def test_estimate_document_of_nothing():
     """Outcomes without a count are shown as none, and there is no rate."""
     shown = estimate_document(Estimate(2, {}, None, None))
-    zeros = dict.fromkeys(Outcome, 0)
+    zeros: dict[str, int] = dict.fromkeys(Outcome, 0)
     assert shown == {"planned": 2, **zeros, "pass_rate": None, "interval": None}
 
 
@@ -428,7 +428,8 @@ def test_document():
     judgement = judge(tally.kinds(), thresholds=Thresholds())
     document = tally.document(judgement)
     assert json.loads(json.dumps(document, allow_nan=False)) == document
-    assert list(document) == ["stage", "reference", "kinds", "checks", "causes", "tools"]
+    names = ["stage", "reference", "kinds", "checks", "causes", "tools", "hints"]
+    assert list(document) == names
     assert document["stage"] == tally.side(Side.STAGE)
     assert document["reference"] == tally.side(Side.REFERENCE)
     assert document["causes"] == {"engine": 1}

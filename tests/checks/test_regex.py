@@ -39,7 +39,7 @@ def test_a_miss_says_so() -> None:
     """A pattern that is not found fails, with the cause unknown."""
     failed = score(Regex("x"), said("y"), search=search)
     assert says(failed) == (False, "unknown")
-    assert failed.reason == "not found"
+    assert failed.reason == "not found: 'x'"
 
 
 def test_a_search_that_takes_too_long_is_unmeasured() -> None:

@@ -139,7 +139,7 @@ def test_reasoning_is_never_searched(answer: Observation) -> None:
 def test_contains_passes_and_fails_by_the_text() -> None:
     """The part must stand in the text as it is."""
     assert contains("39", said("a 391")) == Score(True)
-    assert contains("391 ", said("a 391")).reason == "not found"
+    assert contains("391 ", said("a 391")).reason == "not found: '391 '"
     assert says(contains("B", said("abc"))) == (False, "unknown")
 
 
@@ -149,9 +149,9 @@ def test_contains_reads_the_text_after_reasoning_left_in_content() -> None:
     assert contains("43", answer) == Score(True, warnings=(LEFT,))
     failed = contains("42", answer)
     assert failed.passed is False
-    assert failed.reason == "found only in the reasoning left in content"
+    assert failed.reason == "found only in the reasoning left in content: '42'"
     assert failed.warnings == (LEFT,)
-    assert contains("44", answer).reason == "not found"
+    assert contains("44", answer).reason == "not found: '44'"
     assert contains("44", answer).warnings == (LEFT,)
     assert score(Regex("^43$"), answer, search=search) == Score(True, warnings=(LEFT,))
 

@@ -57,26 +57,33 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command; every expected error is one line on standard error a fault."""
     try:
         result = denv.main(args=arguments, prog_name="denv", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help(), err=True)
-        return 2
-    except click.ClickException as error:
-        _complain([error.format_message()])
-        return 2
-    except click.Abort:
-        _complain(["cancelled"])
-        return 130
-    except DenvError as error:
-        _complain(str(error).split("\n"))
-        return error.exit_code
-    except SystemExit as error:
-        # What we print with exits with 1, our "fail", when the reader of our output has gone.
-        return error.code if isinstance(error.code, int) and error.code != 1 else 4
-    except Exception as error:  # noqa: BLE001 - whatever it is, it must not look like a verdict
-        traceback.print_exc()
-        _complain([f"internal error: {type(error).__name__}: {error}"])
-        return 4
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - none of them may look like a verdict
+        return _explain(error)
     return result if isinstance(result, int) else 0
+
+
+def _explain(error: BaseException) -> int:
+    """Say what went wrong; give the exit code for it."""
+    code = 2
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            click.echo(error.ctx.get_help(), err=True)
+        case click.ClickException():
+            _complain([error.format_message()])
+        case click.Abort():
+            code = 130
+            _complain(["cancelled"])
+        case DenvError():
+            code = error.exit_code
+            _complain(str(error).split("\n"))
+        case SystemExit():
+            # Printing exits with 1, our "fail", when the reader of our output has gone.
+            code = error.code if isinstance(error.code, int) and error.code != 1 else 4
+        case _:
+            code = 4
+            traceback.print_exception(error)
+            _complain([f"internal error: {type(error).__name__}: {error}"])
+    return code
 
 
 def _complain(lines: Sequence[str]) -> None:

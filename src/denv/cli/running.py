@@ -80,7 +80,7 @@ def run_plan(
                 resume=resume,
                 watch=watch,
                 stop=stop,
-                on_start=lambda run: say(f"run {run} (resume it with --resume {run})"),
+                on_start=lambda run: say(f"run {run} (--resume takes this id)"),
             )
 
     return loop.run(go())
