@@ -334,7 +334,7 @@ async def test_resume_with_a_change(parity, serve, tmp_path, change):
     """A run is not continued with another suite, setting, threshold or side."""
     stub, other = await serve(), await serve()
     first = await parity(stub)
-    run = first.lines[0].removeprefix("run ")
+    run = first.lines[0].split()[1]
     changes: dict[str, list[object]] = {
         "suite": ["--suite", suites.write(tmp_path, suites.numbered(2), "other.jsonl")],
         "setting": ["--max-tokens", "5"],

@@ -54,7 +54,7 @@ def sides(stage, reference=None):
 def run_of(ended):
     """Give the run's id, which stands on standard error before anything else."""
     first = ended.lines[0]
-    found = re.fullmatch(r"run (\d{8}-\d{6}-[0-9a-f]{6}) \(resume it with --resume \1\)", first)
+    found = re.fullmatch(r"run (\d{8}-\d{6}-[0-9a-f]{6}) \(--resume takes this id\)", first)
     assert found
     return found[1]
 
