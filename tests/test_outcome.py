@@ -213,6 +213,38 @@ def test_the_reference_stands_beside_tool_calls_alone():
     assert "reference" not in decided(TWELVE, answer("12"), answer("12")).detail
 
 
+@pytest.mark.parametrize(
+    ("stage", "reference", "said"),
+    [
+        (4, 1, "the stage makes 4 calls, the reference 1"),
+        (1, 2, "the stage makes 1 call, the reference 2"),
+        (0, 1, "the stage makes no call, the reference 1"),
+        (1, 0, "the stage makes 1 call, the reference none"),
+        (2, 2, None),
+    ],
+)
+def test_other_numbers_of_calls(stage, reference, said):
+    """A check looks for one call; that a side makes more or fewer of them is a warning."""
+    sides = [answer("x", calls=(call(),) * number) for number in (stage, reference)]
+    assert decided(PARIS, *sides, tools=TOOLS).warnings == ((said,) if said else ())
+
+
+def test_prompts_are_kept_where_both_lengths_are_known():
+    """Both lengths stand in the detail, with what of the prompt may explain their difference."""
+    result = decided(PARIS, calling(prompt=25), calling(prompt=30), tools=TOOLS)
+    prompt = {"stage": 25, "reference": 30, "system": False, "tools": True}
+    assert result.detail["prompt"] == prompt
+    assert "prompt" not in decided(TWELVE, answer("12"), answer("12", prompt=30)).detail
+
+
+def test_answers_that_never_came_are_told():
+    """The reference's faults and the stage's rate limits are asked again, its own faults not."""
+    right, limited = answer("12"), fault(ProblemKind.RATE_LIMITED)
+    assert decided(TWELVE, limited, fault()).detail["unanswered"] == ["stage", "reference"]
+    assert decided(TWELVE, right, [right, fault()]).detail["unanswered"] == ["reference"]
+    assert "unanswered" not in decided(TWELVE, fault(), right).detail
+
+
 # ---------------------------------------------------------------- rule 2
 
 

@@ -86,7 +86,11 @@ class Prompts:
             return str(every), ""
         if every.constant:
             one = abs(every.low) == 1
-            cause = "a BOS token that is doubled or missing" if one else "a system prompt or BOS"
+            cause = (
+                "a BOS token that is doubled or missing"
+                if one
+                else "a system prompt or a BOS token"
+            )
             return f"{every} in all", cause
         halves = (self._by_system(), self._by_tools())
         for with_it, without, name, causes in halves:

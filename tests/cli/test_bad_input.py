@@ -100,6 +100,24 @@ OPTIONS = {
     "header without name": (["--stage-header", ": x"], ["--stage-header", "NAME: VALUE"]),
     "header with a line break": (["--stage-header", "a: b\nc: d"], ["'a'", "cannot be sent"]),
     "header of the run": (["--stage-header", "Content-Length: 1"], ["Content-Length"]),
+    "header that carries a key": (
+        ["--stage-header", f"Authorization: Bearer {SECRET}"],
+        ["--stage-header", "Authorization carries a key", "--stage-key-env", "--stage-header-env"],
+    ),
+    "header that carries a key in small letters": (
+        ["--reference-header", f"x-api-key: {SECRET}"],
+        ["--reference-header", "x-api-key carries a key", "--reference-key-env"],
+    ),
+    "replica header is none": (
+        ["--stage-replica-header", "a:b"],
+        ["--stage-replica-header", "'a:b'", "no name of a header"],
+    ),
+    "report over a key file": (
+        ["--stage-key-file", "closed.key", "--html", "closed.key"],
+        ["--html closed.key", "--stage-key-file"],
+    ),
+    "report over the suite": (["--json", "suite.jsonl"], ["--json suite.jsonl", "--suite"]),
+    "two reports in one file": (["--json", "r", "--junit", "./r"], ["--json and --junit", "r"]),
     "header variable missing": (["--stage-header-env", "X=ABSENT"], ["ABSENT is not set"]),
     "header variable is the value": (["--stage-header-env", f"X={SECRET}"], ["none of this name"]),
     "header-env without =": (["--stage-header-env", SECRET], ["NAME=VAR"]),
@@ -138,6 +156,8 @@ async def test_bad_option(parity, serve, tmp_path, monkeypatch, name):
     monkeypatch.setenv("EMPTY_KEY", " ")
     (tmp_path / "open.key").write_text(SECRET)
     (tmp_path / "open.key").chmod(0o644)
+    (tmp_path / "closed.key").write_text(SECRET)
+    (tmp_path / "closed.key").chmod(0o600)
     (tmp_path / "broken.yaml").write_text("release: r\nstage: {url: 'http://h/v1', modle: m}\n")
     stub = await serve()
     given, parts = OPTIONS[name]

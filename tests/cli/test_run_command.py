@@ -110,6 +110,20 @@ async def test_report_that_cannot_be_written(denv, serve, suite, tmp_path):
     assert len(stage.seen) == asked
 
 
+async def test_a_suite_without_any_threshold_is_told_at_once(denv, serve, tmp_path):
+    """Where no kind is gated the run says what to give, before all else, and so does the check."""
+    line = suites.line("lp", "Say hello.", {"logprobs-close": {"tolerance": 0.05}})
+    suite = suites.write(tmp_path, [line])
+    ended = await denv("parity", "run", "--suite", suite, *sides(await serve()))
+    assert ended.code == 3
+    assert ended.lines[0].startswith("no kind has a threshold: give --pass logprobs=95%")
+    assert ended.lines[1].startswith("run ")
+    checked = await denv("parity", "check", "--suite", suite, "--json")
+    assert json.loads(checked.out)["advice"][0] == ended.lines[0]
+    gated = await denv("parity", "check", "--suite", suite, "--pass", "logprobs=95%")
+    assert "no kind has a threshold" not in gated.out
+
+
 # ---------------------------------------------------------------- exit codes
 
 

@@ -84,3 +84,16 @@ def test_a_run_without_cases_is_written():
     stream = io.StringIO()
     write_json(Report(samples.head(kinds={}, checks={}), lambda: iter(())), stream)
     assert json.loads(stream.getvalue())["cases"] == []
+
+
+def test_what_a_terminal_obeys_is_written_as_escapes():
+    """DEL, C1 controls and changes of direction are the same document, and never raw."""
+    codes = [*range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F)]
+    codes += range(0x2066, 0x206A)
+    obeyed = "".join(map(chr, codes))
+    stream = io.StringIO()
+    write_json(Report(samples.head(limits=[f"é{obeyed}🚢"]), lambda: iter(())), stream)
+    written = stream.getvalue()
+    assert not set(written) & set(obeyed)
+    assert "é\\u007f\\u0080" in written
+    assert json.loads(written)["limits"] == [f"é{obeyed}🚢"]

@@ -100,3 +100,14 @@ def test_a_million_characters_are_cut():
     assert failure is not None
     assert "… (999,000 more characters)" in (failure.text or "")
     assert len(failure.text or "") < 3000
+
+
+def test_a_failure_shows_the_calls_of_both_sides():
+    """An answer that is a tool call is not one without text: its calls stand in the failure."""
+    root = written(samples.failing())
+    failure = root.find(".//testcase[@name='weather-paris']/failure")
+    assert failure is not None
+    lines = (failure.text or "").splitlines()
+    assert lines[1].startswith('stage: calls get_weather "{')
+    assert lines[-1] == 'reference: calls get_weather {"city": "Paris", "unit": "celsius"}'
+    assert "(no text)" not in (failure.text or "")
