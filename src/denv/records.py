@@ -184,7 +184,8 @@ class Endpoint:
     lists. ``headers`` and ``extra`` (body fields) are added to each request of this side.
     ``rate`` is the most requests a second, ``replica_header`` the response header that names the
     replica which answered. ``sampled`` declares that the side samples although temperature 0 is
-    sent, as thinking modes do.
+    sent, as thinking modes do. ``secret_headers`` names those of ``headers`` whose values are
+    secrets although their names do not say so.
     """
 
     url: str
@@ -201,6 +202,7 @@ class Endpoint:
     name: str | None = None
     sampled: bool = False
     ca_file: str | None = None
+    secret_headers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -447,6 +447,55 @@ async def test_a_loop_of_redirects_ends():
     assert exchange.fault.kind is FaultKind.REDIRECT
 
 
+# ---------------------------------------------------------------- shared waits, as they are shown
+
+
+@pytest.mark.parametrize(
+    ("answer", "why", "seconds"),
+    [
+        (refused(429, retry_after="58"), "429", 58),
+        (refused(503, retry_after="7"), "503", 7),
+        (refused(429, retry_after="3600"), "429", 60),
+        (refused(429), "429", 0.25),
+        (broken(), "connection", 0.25),
+    ],
+)
+async def test_a_shared_wait_can_be_seen(answer, why, seconds):
+    """While all requests are held back the client says for how long and why, and then no more."""
+    client, _, time = scripted(lambda call, n: OK if n else answer, jitter=0.5)
+    seen = []
+
+    async def look():
+        for _ in range(3):
+            seen.append((client.held_s, client.held_why, client.waits))
+            await time.sleep(seconds / 2)
+
+    async def later():
+        await asyncio.sleep(0)
+        await look()
+
+    await time.run(client.ask(builder()), later())
+    assert seen[0] == (seconds, why, 1)
+    assert seen[1] == (seconds / 2, why, 1)
+    assert seen[2] == (0, "", 1)
+
+
+async def test_many_refusals_at_once_are_one_wait():
+    """Workers that all meet the same 429 begin one wait; the next refusal after it is another."""
+    slow_down = refused(429, retry_after="5")
+    client, _, time = scripted(lambda call, n: slow_down if n < 8 else OK, takes_s=1.0)
+    await time.run(*(client.ask(builder(n)) for n in range(4)))
+    assert client.waits == 2
+    assert (client.held_s, client.held_why) == (0, "")
+
+
+async def test_a_wait_that_is_not_shared_holds_nobody():
+    """A server error without Retry-After is waited for by its own request alone."""
+    client, _, time = scripted(lambda call, n: OK if n else refused(500))
+    await time.run(client.ask(builder()))
+    assert client.waits == 0
+
+
 # ---------------------------------------------------------------- keys
 
 
@@ -486,6 +535,24 @@ async def test_secret_headers_are_cut_like_the_key():
     assert script.calls[0].headers["api-key"] == "azure-0123456789"
     assert "Authorization" not in script.calls[0].headers
     assert b"azure" not in exchange.body
+
+
+async def test_headers_that_hold_secrets_are_cut_in_every_form():
+    """A cookie's values, and headers that are called secret, are masked as a key is."""
+    secrets = {"Cookie": "a=b; sid=cook/0123456", "X-Team": "team+0123456", "X-Plain": "plain/0123"}
+    text = r"cook%2F0123456 team\u002B0123456 plain\/0123"
+    bad = Exchange(
+        status=400,
+        headers=(("x-echo", "team%2B0123456"),),
+        body=f'{{"error":"{text}"}}'.encode(),
+        fault=Fault(FaultKind.CUT, "cut at cook&#47;0123456"),
+    )
+    exchange, _, _ = await asked(
+        lambda call, n: bad, headers=secrets, secret_headers=frozenset({"X-Team"}), retries=0
+    )
+    assert exchange.body == rb'{"error":"*** *** plain\/0123"}'
+    assert exchange.headers == (("x-echo", "***"),)
+    assert exchange.fault.message == "cut at ***"
 
 
 @pytest.mark.parametrize(

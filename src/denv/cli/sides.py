@@ -117,6 +117,7 @@ def endpoint(side: Side, options: Mapping[str, Any]) -> Endpoint:
         model=of("model"),
         key=_key(side, env=of("key_env"), file=of("key_file")),
         headers=_headers(side, of("header") or (), of("header_env") or ()),
+        secret_headers=_names(of("header_env") or ()),
         extra=_extra(side, of("extra")),
         concurrency=of("concurrency") or options.get("concurrency") or DEFAULT.concurrency,
         rate=read("--rate", parse_rate, rate) if rate else None,
@@ -198,6 +199,11 @@ def _headers(side: Side, given: tuple[str, ...], from_env: tuple[str, ...]) -> d
         _check_variable(f"--{side}-header-env", variable)
         headers[name.strip()] = os.environ[variable]
     return headers
+
+
+def _names(from_env: tuple[str, ...]) -> frozenset[str]:
+    """Give the headers whose values the environment holds: secrets, whatever they are called."""
+    return frozenset(text.partition("=")[0].strip() for text in from_env)
 
 
 def _replica_header(side: Side, name: str | None) -> str | None:

@@ -304,7 +304,8 @@ def _headers_of(endpoint: Endpoint) -> dict[str, str]:
 def _secrets_of(endpoint: Endpoint) -> list[Secret]:
     secrets = [endpoint.key] if endpoint.key is not None else []
     for name, value in endpoint.headers.items():
-        if any(word in name.lower() for word in _SECRET_WORDS):
+        named = name in endpoint.secret_headers
+        if named or any(word in name.lower() for word in _SECRET_WORDS):
             secrets += [Secret(value), Secret(value.rpartition(" ")[2])]
         if "cookie" in name.lower():
             secrets += [Secret(pair.partition("=")[2].strip()) for pair in value.split(";")]

@@ -59,7 +59,10 @@ class Masker:
         # Body and headers in one: most answers hold nothing, and each look has its price.
         values = "\n".join([value for _, value in exchange.headers])
         raw = exchange.body + b"\n" + values.encode("utf-8", "surrogatepass")
-        return any(spellings.may_hold(raw) for spellings in self._spellings)
+        for spellings in self._spellings:  # noqa: SIM110 - three times as quick as any()
+            if spellings.may_hold(raw):
+                return True
+        return False
 
     def _cut(self, value: str) -> str:
         return _cut(value, self._spellings)

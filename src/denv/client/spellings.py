@@ -20,13 +20,13 @@ MIN_ENCODED = 8
 _HEAD = 16
 _DEEP = "{0,4}"
 _25 = f"(?:25){_DEEP}"
-_AMPS = f"(?:amp;|#38;|#[xX]26;){_DEEP}"
 _BACKSLASH = rf"(?:\\(?:u005[cC])?|%{_25}5[cC])"
-_PERCENT = rf"(?:%|{_BACKSLASH}{{1,8}}u0025|&{_AMPS}#37;){_25}"
-_AMPERSAND = rf"(?:&|{_BACKSLASH}{{1,8}}u0026|%{_25}26){_AMPS}"
 _HASH = rf"(?:#|%{_25}23|\\{{1,8}}u0023)"
+_END = rf"(?:;|%{_25}3[bB]|\\{{1,8}}u003[bB])"
+_AMPS = f"(?:(?:amp|{_HASH}38|{_HASH}[xX]26){_END}){_DEEP}"
+_PERCENT = rf"(?:%|{_BACKSLASH}{{1,8}}+u0025|&{_AMPS}#37;){_25}"
+_AMPERSAND = rf"(?:&|{_BACKSLASH}{{1,8}}+u0026|%{_25}26){_AMPS}"
 _PERCENT_SIGN = re.compile(rb"%[2-9A-Fa-f][0-9A-Fa-f]")
-_SEMICOLON = rf"(?:;|%{_25}3[bB]|\\{{1,8}}u003[bB])?+"
 
 
 class Spellings:
@@ -58,10 +58,10 @@ class Spellings:
 
     def cut(self, raw: bytes, mask: bytes) -> bytes:
         """Put ``mask`` in the place of the secret; give the same object where it is not."""
-        if self._plain in raw:
-            raw = raw.replace(self._plain, mask)
         if self._may_be_escaped(raw) and self._head.search(raw):
             raw = self._whole.sub(mask, raw)
+        elif self._plain in raw:
+            raw = raw.replace(self._plain, mask)
         if any(piece in raw for piece in self._pieces):
             raw = self._encoded.sub(mask, raw)
         return raw
@@ -122,8 +122,10 @@ def _spelled(text: str) -> str:
         count = len(list(run))
         if character == "\\":
             # One part for the run: how many of its backslashes escape others cannot be told.
-            parts.append(rf"(?:{_BACKSLASH}|{_entity('&' + _AMPS, '92', '5[cC]', ['bsol'])})")
-            parts.append(f"{{{count},{8 * count}}}+")
+            entity = _entity(_AMPERSAND, "92", "5[cC]", ["bsol"])
+            one = rf"(?:{entity}|\\{{1,8}}(?:u005|x5)[cC]|{_BACKSLASH})"
+            start = "" if parts else r"(?<!\\)"
+            parts.append(f"{start}{one}{{{count},{8 * count}}}+")
         else:
             first = _atom(character, first=not parts, bare=after_backslash)
             parts += [first, *[_atom(character)] * (count - 1)]
@@ -143,33 +145,40 @@ def _atom(character: str, *, first: bool = False, bare: bool = False) -> str:
     escaped = rf"u\{{0{_DEEP}{number}\}}|{_unicode_escape(code)}"
     if code < 256:
         escaped += f"|x{_any_case(f'{code:02x}')}"
-    tail = escaped if character.isalnum() else f"{escaped}|{_plain(character)}"
-    lead = rf"\\(?:u005[cC])?{_BACKSLASH}{{0,7}}" if first else f"{_BACKSLASH}{{1,8}}"
-    percent, ampersand = (f"%{_25}", f"&{_AMPS}") if first else (_PERCENT, _AMPERSAND)
     octets = [_any_case(f"{unit:02x}") for unit in units]
+    tail = escaped
+    if not character.isalnum():
+        # What a backslash stands before may itself have been escaped after that.
+        entity = _entity(f"&{_AMPS}", str(code), number, _names(character))
+        tail = f"{escaped}|{_plain(character)}|%{_25}{_PERCENT.join(octets)}|{entity}"
+    # A search starts at the first backslash of a run alone, else long runs would be slow.
+    run = rf"\\(?<!\\\\)(?:u005[cC])?{_BACKSLASH}{{0,15}}+"
+    lead = run if first else f"{_BACKSLASH}{{1,8}}+"
+    percent, ampersand = (f"%{_25}", f"&{_AMPS}") if first else (_PERCENT, _AMPERSAND)
     branches = [
         _plain(character),
         f"{lead}(?:{tail})",
         percent + _PERCENT.join(octets),
         _entity(ampersand, str(code), number, _names(character)),
     ]
+    # The escape's own first character may be escaped.
+    entity = _entity(_AMPS, str(code), number, _names(character))
+    octet = _25 + _PERCENT.join(octets)
+    signs = f"(?:u0025{octet}|u0026{entity})"
     if first:
-        # The escape's own first character is escaped.
-        entity = _entity(_AMPS, str(code), number, _names(character))
-        octet = _25 + _PERCENT.join(octets)
         branches += [
-            f"{lead}(?:u0025{octet}|u0026{entity})",
-            f"%{_25}(?:26{entity}|5[cC]{_BACKSLASH}{{0,7}}(?:{tail}))",
+            f"{lead}{signs}",
+            f"%{_25}(?:26{entity}|5[cC]{_BACKSLASH}{{0,7}}+(?:{tail}))",
             f"&{_AMPS}#37;{octet}",
         ]
     if bare:
-        branches.append(escaped)
+        branches += [escaped, signs]
     return f"(?:{'|'.join(branches)})"
 
 
 def _entity(ampersand: str, decimal: str, number: str, names: list[str]) -> str:
     spelled = "|".join([f"{_HASH}(?:0{{0,6}}{decimal}|[xX]0{{0,6}}{number})", *names])
-    return f"{ampersand}(?:{spelled}){_SEMICOLON}"
+    return f"{ampersand}(?:{spelled}){_END}?+"
 
 
 def _unicode_escape(code: int) -> str:
