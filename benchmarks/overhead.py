@@ -110,8 +110,8 @@ def against_inspect(url: str, folder: Path, *, rounds: int, concurrency: int) ->
 
 
 STUBS = {
-    "an aiohttp server that answers at once": ("--aiohttp",),
     "a server that answers after 20 ms": ("--delay-ms", "20"),
+    "an aiohttp server that answers at once": ("--aiohttp",),
     "fixed bytes at once, the hardest there is": (),
 }
 
