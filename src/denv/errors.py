@@ -37,7 +37,8 @@ class UsageError(DenvError):
 class SuiteError(UsageError):
     """One or more lines of a suite are wrong.
 
-    ``problems`` holds one ready sentence a fault, ``file:line: field: what``, 20 at the most.
+    ``problems`` holds one ready sentence a fault, ``file:line: field: what``, 20 at the
+    most; where there are more, a last one says how many.
     """
 
     def __init__(self, problems: Sequence[str]) -> None:

@@ -185,7 +185,8 @@ class Endpoint:
     ``rate`` is the most requests a second, ``replica_header`` the response header that names the
     replica which answered. ``sampled`` declares that the side samples although temperature 0 is
     sent, as thinking modes do. ``secret_headers`` names those of ``headers`` whose values are
-    secrets although their names do not say so.
+    secrets although their names do not say so. ``ca_file`` holds certificates to trust besides
+    the system's.
     """
 
     url: str
@@ -293,8 +294,7 @@ class ProblemKind(StrEnum):
 class Problem:
     """No usable answer: its kind, the cause that the body shows, and a line that says it.
 
-    ``retry`` is True when asking again may help. ``field`` names a request field that the
-    server refused.
+    ``retry`` is True when asking again may help.
     """
 
     kind: ProblemKind
