@@ -28,7 +28,18 @@ def check_outputs(options: Mapping[str, Any]) -> None:
     UsageError
         Names the option, and the folder that is missing or cannot be written.
     """
-    targets = _targets(options)
+    check_targets(_targets(options))
+
+
+def check_targets(given: Mapping[str, str | Path | None]) -> None:
+    """Refuse places, each named by its option, that nothing can be written to.
+
+    Raises
+    ------
+    UsageError
+        As :func:`check_outputs`.
+    """
+    targets = {option: str(target) for option, target in given.items() if target is not None}
     if list(targets.values()).count("-") > 1:
         raise UsageError("standard output takes one report: only one option may be -")
     for option, target in targets.items():
@@ -107,3 +118,21 @@ def write_outputs(report: Report, options: Mapping[str, Any]) -> dict[str, str]:
                 raise HarnessError(f"--{name.lower()} {target}: {error.strerror}") from error
             written[name] = str(target)
     return written
+
+
+def write_text(option: str, target: str | Path, text: str) -> None:
+    """Write a text where an option says, ``-`` being standard output.
+
+    Raises
+    ------
+    HarnessError
+        Names the option and what stood in the way.
+    """
+    if str(target) == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    try:
+        Path(target).write_text(text, "utf-8")
+    except OSError as error:
+        raise HarnessError(f"{option} {target}: {error.strerror}") from error

@@ -160,3 +160,8 @@ def demo(*, out: Path, wheel: Path | None, store: Path | None) -> int:
     from denv.cli.demo import demo_command
 
     return demo_command(out, wheel=wheel, store=store)
+
+
+@parity.group()
+def measure() -> None:
+    """Measure both sides more finely than cases can: tokens, answers, derivations."""

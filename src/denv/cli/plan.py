@@ -77,6 +77,20 @@ def make_plan(
     )
 
 
+def both_sides(given: Mapping[str, Any]) -> dict[Side, Endpoint]:
+    """Build both sides alone, for what needs no suite; flags win over a release.
+
+    Raises
+    ------
+    UsageError
+        Names the option, or the release's line and key.
+    """
+    options = set_options(given)
+    release = load_release(options["release"]) if options.get("release") else None
+    sources = Sources(options, release, None)
+    return {side: endpoint(side, _side_options(side, sources)) for side in Side}
+
+
 def set_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """Give the options that were set; a flag means nothing as false, 0 is a value."""
     return {

@@ -131,7 +131,19 @@ class EndpointClient:
 
     async def list_models(self) -> Exchange:
         """Ask ``/models``, with the same retries; redirects are not followed."""
-        call = self._call("GET", MODELS, b"", streamed=False)
+        return await self._ask_plainly(self._call("GET", self.base + MODELS, b"", streamed=False))
+
+    async def probe(self, path: str, body: bytes | None, *, streamed: bool = False) -> Exchange:
+        """Ask any path of the server, with the same pace and retries; None as body is a GET.
+
+        ``path`` begins at the server's root, which is the base without its ``/v1``.
+        """
+        url = self.base.removesuffix("/v1") + path
+        method = "GET" if body is None else "POST"
+        return await self._ask_plainly(self._call(method, url, body or b"", streamed=streamed))
+
+    async def _ask_plainly(self, call: HttpCall) -> Exchange:
+        """Ask until status and fault say that there is an answer, or no hope of one."""
         attempts: list[Attempt] = []
         async with self._slots:
             while True:
@@ -147,7 +159,8 @@ class EndpointClient:
         """Send, and send again in another dialect while a field is refused by name."""
         request = build(self.dialect)
         for _ in range(_MAX_REFUSALS):
-            call = self._call("POST", CHAT, request.body, streamed=request.stream)
+            url = self.base + CHAT
+            call = self._call("POST", url, request.body, streamed=request.stream)
             exchange = await self._send(call, follow=follow)
             if exchange.status not in {400, 422} or exchange.fault is not None:
                 break
@@ -178,10 +191,10 @@ class EndpointClient:
 
     # ------------------------------------------------------------ one request
 
-    def _call(self, method: str, path: str, body: bytes, *, streamed: bool) -> HttpCall:
+    def _call(self, method: str, url: str, body: bytes, *, streamed: bool) -> HttpCall:
         return HttpCall(
             method=method,
-            url=self.base + path,
+            url=url,
             headers=self._headers,
             body=body,
             timeouts=self.endpoint.timeouts,
@@ -281,7 +294,8 @@ def listing_problem(exchange: Exchange) -> Problem | None:
         return Problem(ProblemKind.RATE_LIMITED, Cause.AVAILABILITY, "status 429", retry=True)
     if status is not None and status >= 500:
         message = f"status {status}"
-        return Problem(ProblemKind.SERVER_ERROR, Cause.AVAILABILITY, message, retry=True)
+        again = status != 501  # "not implemented" stays so
+        return Problem(ProblemKind.SERVER_ERROR, Cause.AVAILABILITY, message, retry=again)
     return None
 
 

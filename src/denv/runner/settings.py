@@ -115,8 +115,8 @@ def identity(
     thresholds = settings.thresholds
     return {
         "suite": {"name": suite.name, "sha256": suite.sha256, "cases": suite.cases},
-        "stage": _endpoint_identity(stage),
-        "reference": _endpoint_identity(reference),
+        "stage": endpoint_identity(stage),
+        "reference": endpoint_identity(reference),
         "pass": {kind.value: str(rate) for kind, rate in sorted(thresholds.rates.items())},
         "coverage": str(thresholds.coverage),
         "max_retried": str(thresholds.max_retried),
@@ -129,7 +129,8 @@ def identity(
     }
 
 
-def _endpoint_identity(endpoint: Endpoint) -> dict[str, Any]:
+def endpoint_identity(endpoint: Endpoint) -> dict[str, Any]:
+    """Give what must be the same of one side, as strict JSON without secrets."""
     return {
         "url": endpoint.url,
         "model": endpoint.model,

@@ -52,6 +52,30 @@ class RunRecord:
     finished: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class MeasureRecord:
+    """A measurement's own row; as :class:`RunRecord`, with the finished ``document``."""
+
+    measure: str
+    instrument: str
+    started: float
+    state: str
+    settings: Mapping[str, Json]
+    notes: Mapping[str, Json]
+    document: Mapping[str, Json] | None = None
+    finished: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProbe:
+    """A journaled answer to a probe; ``key`` is the probe's hash, ``answered`` Unix seconds."""
+
+    key: bytes
+    side: Side
+    exchange: Exchange
+    answered: float
+
+
 class Store(Protocol):
     """Keeps runs. Every method raises ``StoreError`` when the data cannot be read or written."""
 
@@ -100,6 +124,29 @@ class Store(Protocol):
 
     def cached(self, keys: Sequence[bytes], *, not_before: float) -> dict[bytes, StoredAnswer]:
         """Give the newest answer of each key that is no older than ``not_before``."""
+
+    def create_measure(self, record: MeasureRecord) -> None:
+        """Add a new measurement."""
+
+    def get_measure(self, measure: str) -> MeasureRecord | None:
+        """Give one measurement, or None."""
+
+    def update_measure(
+        self,
+        measure: str,
+        *,
+        state: str | None = None,
+        notes: Mapping[str, Json] | None = None,
+        document: Mapping[str, Json] | None = None,
+        finished: float | None = None,
+    ) -> None:
+        """Change what is given of a measurement."""
+
+    def keep_probe(self, measure: str, probe: StoredProbe) -> None:
+        """Journal one answer; what is there already is replaced."""
+
+    def find_probe(self, measure: str, key: bytes) -> StoredProbe | None:
+        """Give the journaled answer of a probe, or None."""
 
     def close(self) -> None:
         """Let go of the data."""

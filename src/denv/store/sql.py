@@ -34,7 +34,13 @@ from denv.store.forms import (
     result_from_document,
     result_to_document,
 )
-from denv.store.protocol import AnswerKey, RunRecord, StoredAnswer
+from denv.store.protocol import (
+    AnswerKey,
+    MeasureRecord,
+    RunRecord,
+    StoredAnswer,
+    StoredProbe,
+)
 
 _LOCK_WAIT_S = 30
 _PAGE = 500
@@ -69,6 +75,7 @@ class SqlStore:
         # Compiled once: the journal is written thousands of times a minute.
         self._insert_answers = self._compiled_insert(tables.answers)
         self._insert_results = self._compiled_insert(tables.results)
+        self._insert_probes = self._compiled_insert(tables.probes)
         event.listen(self._engine, "connect", _set_pragmas)
         with self._errors():
             self._prepare()
@@ -93,6 +100,10 @@ class SqlStore:
                     f"{self._path}: the data have form {found}, this program reads "
                     f"{tables.SCHEMA_VERSION}"
                 )
+            elif not inspect(connection).has_table(tables.probes.name):
+                # Measurements came after the first files of this form; their tables only add.
+                tables.metadata.create_all(connection)
+                connection.commit()
 
     @staticmethod
     def _schema_version(connection: Connection) -> str | None:
@@ -262,6 +273,90 @@ class SqlStore:
                 ).all()
                 found |= {row.cache_key: _stored_answer(row) for row in rows}
         return found
+
+    # -------------------------------------------------------------- measurements
+
+    def create_measure(self, record: MeasureRecord) -> None:
+        """Add a new measurement."""
+        with self._write() as connection:
+            connection.execute(
+                insert(tables.measures),
+                {
+                    "measure": record.measure,
+                    "instrument": record.instrument,
+                    "started": record.started,
+                    "state": record.state,
+                    "settings": dump(record.settings),
+                    "notes": dump(record.notes),
+                    "document": None if record.document is None else dump(record.document),
+                    "finished": record.finished,
+                },
+            )
+
+    def get_measure(self, measure: str) -> MeasureRecord | None:
+        """Give one measurement, or None."""
+        with self._read() as connection:
+            row = connection.execute(
+                select(tables.measures).where(tables.measures.c.measure == measure)
+            ).one_or_none()
+        if row is None:
+            return None
+        return MeasureRecord(
+            measure=row.measure,
+            instrument=row.instrument,
+            started=row.started,
+            state=row.state,
+            settings=json.loads(row.settings),
+            notes=json.loads(row.notes),
+            document=None if row.document is None else json.loads(row.document),
+            finished=row.finished,
+        )
+
+    def update_measure(
+        self,
+        measure: str,
+        *,
+        state: str | None = None,
+        notes: Mapping[str, Json] | None = None,
+        document: Mapping[str, Json] | None = None,
+        finished: float | None = None,
+    ) -> None:
+        """Change what is given of a measurement."""
+        values: dict[str, Any] = {"state": state, "finished": finished}
+        values["notes"] = None if notes is None else dump(notes)
+        values["document"] = None if document is None else dump(document)
+        given = {name: value for name, value in values.items() if value is not None}
+        columns = tables.measures.c
+        with self._write() as connection:
+            connection.execute(
+                update(tables.measures).where(columns.measure == measure).values(given)
+            )
+
+    def keep_probe(self, measure: str, probe: StoredProbe) -> None:
+        """Journal one answer; what is there already is replaced."""
+        exchange = probe.exchange
+        row = (
+            measure,
+            probe.key,
+            probe.side.value,
+            probe.answered,
+            exchange_to_text(exchange),
+            exchange.body,
+        )
+        with self._write() as connection:
+            connection.exec_driver_sql(self._insert_probes, row)
+
+    def find_probe(self, measure: str, key: bytes) -> StoredProbe | None:
+        """Give the journaled answer of a probe, or None."""
+        columns = tables.probes.c
+        with self._read() as connection:
+            row = connection.execute(
+                select(tables.probes).where(columns.measure == measure).where(columns.key == key)
+            ).one_or_none()
+        if row is None:
+            return None
+        exchange = exchange_from_text(row.exchange, row.body)
+        return StoredProbe(row.key, Side(row.side), exchange, row.answered)
 
     def close(self) -> None:
         """Let go of the file."""

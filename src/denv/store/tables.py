@@ -63,3 +63,27 @@ results = Table(
     Column("cause", String(20)),
     Column("document", Text, nullable=False),
 )
+
+measures = Table(
+    "measures",
+    metadata,
+    Column("measure", String(64), primary_key=True),
+    Column("instrument", String(40), nullable=False),
+    Column("started", Float, nullable=False),
+    Column("finished", Float),
+    Column("state", String(16), nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("notes", Text, nullable=False),
+    Column("document", Text),
+)
+
+probes = Table(
+    "probes",
+    metadata,
+    Column("measure", String(64), primary_key=True),
+    Column("key", LargeBinary(32), primary_key=True),
+    Column("side", String(16), nullable=False),
+    Column("answered", Float, nullable=False),
+    Column("exchange", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
