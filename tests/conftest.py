@@ -1,4 +1,6 @@
-"""Profiles of Hypothesis: everyday runs keep its own settings; mutants meet few, fixed examples."""
+"""Profiles of Hypothesis: everyday runs without deadlines, which busy machines miss; mutants meet
+few, fixed examples.
+"""
 
 from __future__ import annotations
 
@@ -14,5 +16,5 @@ settings.register_profile(
     database=None,
     phases=(Phase.explicit, Phase.generate),
 )
-if profile := os.environ.get("HYPOTHESIS_PROFILE"):
-    settings.load_profile(profile)
+settings.register_profile("everyday", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "everyday"))

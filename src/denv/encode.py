@@ -28,6 +28,9 @@ OWN_FIELDS = frozenset(
 )  # fmt: skip
 """Fields that the run sets, so that an endpoint's extra fields cannot make the sides differ."""
 
+# Made once: json.dumps makes an encoder for each call that is not plain.
+_write = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
+
 _ERROR_TEXT_LIMIT = 16_384
 _NOT_TAKEN = re.compile(
     r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed"
@@ -84,7 +87,7 @@ def encode(
 
 def dump(value: Json) -> bytes:
     """Write compact ASCII JSON; the order of keys is the value's own."""
-    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
+    return _write(value).encode()
 
 
 def _case_fields(case: Case, dialect: Dialect) -> dict[str, Json]:

@@ -83,18 +83,34 @@ def loads(text: str | bytes, *, exact: bool = False) -> Any:
         For anything that is not strict JSON, for nesting beyond what the parser can hold,
         and for numbers too long to convert in bounded time.
     """
-    return _load(text, parse_float=_bounded_decimal if exact else _finite_float)
+    return _load(text, _EXACT if exact else _PLAIN)
 
 
-def _load(text: str | bytes, *, parse_float: Callable[[str], Any]) -> Any:
+def _decoder(parse_float: Callable[[str], Any]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        parse_float=parse_float,
+        parse_int=_bounded_int,
+        parse_constant=_reject_constant,
+        object_pairs_hook=_unique,
+    )
+
+
+def _decoded(text: str | bytes) -> str:
+    """Read bytes as UTF-8; a byte order mark at the start is no part of JSON."""
+    if not isinstance(text, str):
+        text = text.decode("utf-8")
+    if text.startswith("\ufeff"):
+        raise StrictJsonError("it begins with a byte order mark")
+    return text
+
+
+# Made once: json.loads makes a decoder for each call that is not plain.
+_PLAIN, _EXACT = _decoder(_finite_float), _decoder(_bounded_decimal)
+
+
+def _load(text: str | bytes, decoder: json.JSONDecoder) -> Any:
     try:
-        return json.loads(
-            text,
-            parse_float=parse_float,
-            parse_int=_bounded_int,
-            parse_constant=_reject_constant,
-            object_pairs_hook=_unique,
-        )
+        return decoder.decode(_decoded(text))
     except StrictJsonError:
         raise
     except UnicodeDecodeError:
