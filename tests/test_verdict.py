@@ -561,3 +561,37 @@ def test_exact_percent():
     """Settings are shown without rounding."""
     assert exact_percent(Fraction(9975, 10000)) == "99.75 %"
     assert exact_percent(Fraction(1)) == "100 %"
+
+
+# ---------------------------------------------------------------- the noise floor
+
+
+@pytest.mark.parametrize(
+    ("counts", "floor", "verdict"),
+    [
+        # The upper limit of 40 of 40 is 100 %: nothing is refused.
+        ({"passed": 100}, (40, 40), "pass"),
+        # Of 90 in 100 it is 94.5 %, below 95 %: a pass proves nothing …
+        ({"passed": 100}, (90, 100), "inconclusive"),
+        # … and 88 of 100 (at most 92.8 %) are explained by an agreement that may be 83.6 %,
+        ({"passed": 88, "failed": 12}, (90, 100), "inconclusive"),
+        # … while 50 of 100 (at most 58.6 %) are not.
+        ({"passed": 50, "failed": 50}, (90, 100), "fail"),
+        # Of 91 in 100 it is 95.2 %: the threshold stands.
+        ({"passed": 94, "failed": 6}, (91, 100), "fail"),
+        ({"passed": 100}, (91, 100), "pass"),
+        ({"unmeasured": 5}, (90, 100), "inconclusive"),
+    ],
+)
+def test_a_threshold_above_the_reference_s_own_agreement_is_refused(counts, floor, verdict):
+    """No stage can be held to what the reference would miss; R: binom.test(…, "less")$conf.int."""
+    found = judged(**counts, run={"floor": {Kind.EXACT: floor}})
+    assert found.verdict == verdict
+    refused = f"agrees with itself in {floor[0]} of {floor[1]} cases, at most in"
+    assert (refused in found.kinds[Kind.EXACT].reason) is (floor == (90, 100))
+
+
+def test_the_floor_of_an_ungated_kind_decides_nothing():
+    """Where no threshold stands there is none to refuse."""
+    found = judged(passed=100, run={"floor": {Kind.LOGPROBS: (1, 100)}})
+    assert found.verdict == "pass"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from denv.hints import Hints
+from denv.noise import Noise
 from denv.records import (
     CaseResult,
     Cause,
@@ -58,6 +59,7 @@ class Tally:
         self._causes: Counter[Cause] = Counter()
         self._tools = _Tools()
         self._hints = Hints()
+        self.noise = Noise()
         self._unanswered = 0
         prices = prices or {}
         self._sides = {side: _SideTally(prices.get(side)) for side in Side}
@@ -77,6 +79,7 @@ class Tally:
             self._causes[result.cause or Cause.UNKNOWN] += 1
         self._tools.add(result.detail.get("tools"))
         self._hints.add(result)
+        self.noise.add(result)
         if result.outcome in {Outcome.REFERENCE_ERROR, Outcome.UNMEASURED}:
             self._unanswered += bool(result.detail.get("unanswered"))
         for side, view in ((Side.STAGE, result.stage), (Side.REFERENCE, result.reference)):

@@ -13,7 +13,7 @@ from fractions import Fraction
 from denv.errors import UsageError
 from denv.records import Estimate, Kind, Outcome, Thresholds, Verdict
 from denv.stats.contingency import exact_test
-from denv.stats.proportions import clopper_pearson_lower
+from denv.stats.proportions import clopper_pearson_lower, clopper_pearson_upper
 
 MIN_RETRIED = 3
 """Fewer retried requests than this never fail a run that allows any, however small it is."""
@@ -91,6 +91,7 @@ def judge(
     stage_requests: int = 0,
     stage_retried: int = 0,
     replicas: Mapping[str, tuple[int, int]] | None = None,
+    floor: Mapping[Kind, tuple[int, int]] | None = None,
     cancelled: bool = False,
     errors: Sequence[str] = (),
     failures: Sequence[str] = (),
@@ -98,13 +99,17 @@ def judge(
     """Give a run's verdict.
 
     ``stage_retried`` counts the stage's requests that were retried for anything but a rate
-    limit; ``replicas`` gives (passed, failed) of each of the stage's replicas; ``errors`` say
-    why the harness or the reference as a whole could not run, ``failures`` why the stage could
-    not.
+    limit; ``replicas`` gives (passed, failed) of each of the stage's replicas; ``floor`` gives,
+    for each kind that was asked more than once, in how many of how many cases the reference
+    agrees with itself; ``errors`` say why the harness or the reference as a whole could not run,
+    ``failures`` why the stage could not.
     """
     present = {kind: e for kind, e in estimates.items() if e.planned > 0}
     rates = effective_rates(thresholds, present)
     kinds = {k: _judge_kind(k, e, rates.get(k), thresholds) for k, e in estimates.items()}
+    for kind, (agree, cases) in (floor or {}).items():
+        if kind in rates and kind in kinds:
+            kinds[kind] = _held_to_floor(kinds[kind], rates[kind], agree=agree, cases=cases)
     found = [(Verdict.CANCELLED, "the run was cancelled")] if cancelled else []
     found += [(Verdict.ERROR, error) for error in errors]
     found += [(Verdict.FAIL, failure) for failure in failures]
@@ -162,6 +167,35 @@ def _against(
             bound = f"with {exact_percent(sure)} confidence only {shown} are shown"
             return Verdict.INCONCLUSIVE, f"{seen}; {bound}, {exact_percent(threshold)} are needed"
     return Verdict.PASS, f"{seen}, the threshold is {exact_percent(threshold)}"
+
+
+def _held_to_floor(judged: Estimate, threshold: Fraction, *, agree: int, cases: int) -> Estimate:
+    """Refuse a threshold that the reference itself would miss: no stage can be held to it.
+
+    A pass then proves nothing, and a failure only where the stage passes so rarely that the
+    reference's own changes do not explain it.
+    """
+    most = clopper_pearson_upper(agree, cases).high
+    if most >= threshold:
+        return judged
+    shown = percent(Fraction(most), apart_from=threshold)
+    refused = (
+        f"the threshold of {exact_percent(threshold)} is refused: the reference agrees with itself "
+        f"in {agree} of {cases} cases, at most in {shown}"
+    )
+    reason = f"{judged.reason}; {refused}"
+    if judged.verdict is Verdict.FAIL and _is_below(judged, agree=agree, cases=cases):
+        return replace(judged, reason=f"{reason}, which does not explain so few passes")
+    return replace(judged, verdict=Verdict.INCONCLUSIVE, reason=reason)
+
+
+def _is_below(judged: Estimate, *, agree: int, cases: int) -> bool:
+    """Whether the stage's upper limit is below the lower limit of the reference's agreement."""
+    passed, failed = (judged.counts.get(o, 0) for o in (Outcome.PASS, Outcome.FAIL))
+    if passed + failed == 0:
+        return False
+    least = clopper_pearson_lower(agree, cases).low
+    return clopper_pearson_upper(passed, passed + failed).high < least
 
 
 def _set_aside(estimate: Estimate) -> str:

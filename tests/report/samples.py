@@ -22,6 +22,29 @@ HOSTILE = [
 ]
 
 
+def noise() -> dict[str, Any]:
+    """Give the noise floor of 40 cases that were asked three times."""
+    row = {"cases": 40, "agree": 38, "agreement": 0.95, "interval": [0.835, 0.986], "upper": 0.991}
+    identical = {
+        "warm": {"cases": 40, "identical": 31},
+        "alone": {"cases": 40, "identical": 40},
+    }
+    side = {
+        "kinds": {"exact": row},
+        "identical": identical,
+        "changed": ["math-1"],
+        "logprob_delta": {"median": 0.001, "p99": 0.04, "max": 0.043},
+    }
+    finding = "the engine is declared deterministic, but 9 of 80 repeated answers changed"
+    return {
+        "cases": 40,
+        "stage": side,
+        "reference": side,
+        "tolerances": [0.05, 0.05],
+        "deterministic": {"declared": True, "held": False, "finding": finding},
+    }
+
+
 PROMPTS_HINT = (
     "The prompts had other token counts in 60 of 120 cases (stage - reference: +15 in 60 without "
     "a system message, 0 in 60 with): compare the chat templates first; this points at a system "
@@ -148,6 +171,7 @@ def head(**other: Any) -> dict[str, Any]:
         "causes": {},
         "tools": None,
         "hints": [],
+        "noise": None,
         "unanswered": 0,
         "limits": [
             "80 cases cannot show a failure rate below 4.5 %.",
@@ -396,7 +420,7 @@ def inconclusive() -> Report:
 def hostile() -> Report:
     """Give a run whose every free text tries to be more than text."""
     everything = " ".join(HOSTILE)
-    noise = {"code": everything, "detail": everything, "count": 1}
+    warning = {"code": everything, "detail": everything, "count": 1}
     answer = side(
         everything,
         reasoning=everything,
@@ -437,7 +461,7 @@ def hostile() -> Report:
         model=everything,
         served_models=HOSTILE,
         dropped_fields=HOSTILE,
-        warnings=[noise],
+        warnings=[warning],
         groups=[
             {
                 "by": "provider",
@@ -454,6 +478,7 @@ def hostile() -> Report:
         verdict="fail",
         reasons=HOSTILE,
         hints=HOSTILE,
+        noise=noise() | {"deterministic": {"declared": None, "held": False, "finding": HOSTILE[0]}},
         limits=HOSTILE,
         stage=end,
         reference=end,

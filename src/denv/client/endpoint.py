@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from denv.client import redirects, retry
@@ -81,6 +82,7 @@ class EndpointClient:
         replica_header = endpoint.replica_header
         self._replica_header = replica_header.lower() if replica_header else None
         self._slots = asyncio.Semaphore(endpoint.concurrency)
+        self._taking_all = asyncio.Lock()
         self._pace = Pace(endpoint.rate, clock=clock, sleep=sleep, rng=self._rng)
 
     @property
@@ -108,15 +110,17 @@ class EndpointClient:
         *,
         follow: bool = True,
         keep: Keep | None = None,
+        alone: bool = False,
     ) -> tuple[Exchange, Observation, Request]:
         """Ask until there is an answer, or no hope of one; give the last exchange.
 
         ``build`` writes the request in the endpoint's present dialect and is called again after
         a change of it. ``follow`` takes redirects (307, 308) to the very same host and port.
         ``keep`` is awaited with the answer before its slot is free for another request.
+        ``alone`` asks while no other request of this client is in flight.
         """
         attempts: list[Attempt] = []
-        async with self._slots:
+        async with self._all_slots() if alone else self._slots:
             while True:
                 request, exchange = await self._taken(build, follow=follow)
                 observation = self._observe(exchange)
@@ -128,6 +132,20 @@ class EndpointClient:
             if keep is not None:
                 await keep(exchange, observation, request)
         return exchange, observation, request
+
+    @asynccontextmanager
+    async def _all_slots(self) -> AsyncIterator[None]:
+        """Wait until nothing is in flight, and let nothing be sent until the block ends."""
+        taken = 0
+        try:
+            async with self._taking_all:  # two that take slots one by one would wait for ever
+                while taken < self.endpoint.concurrency:
+                    await self._slots.acquire()
+                    taken += 1
+            yield
+        finally:
+            for _ in range(taken):
+                self._slots.release()
 
     async def list_models(self) -> Exchange:
         """Ask ``/models``, with the same retries; redirects are not followed."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from denv.checks.tool_schema import classify
 from denv.evidence.answer import Answer, oddities_view
 from denv.evidence.pair import Pair, word
+from denv.evidence.steadiness import steadiness
 from denv.records import Json, Kind, ProblemKind, Side
 
 
@@ -65,6 +66,8 @@ def figures(pair: Pair) -> dict[str, Json]:
         "exchanges": {side.value: _exchanges(pair, side) for side in Side},
     }
     stage, reference = pair.usable(Side.STAGE), pair.usable(Side.REFERENCE)
+    if (steady := steadiness(pair)) is not None:
+        detail["steadiness"] = steady
     if pair.kind is Kind.TOOL_CALLS:
         detail["reference"] = _reference_word(pair)
     if pair.prompt_lengths is not None:

@@ -21,6 +21,7 @@ from denv.report import text, wording
 from denv.report.caseview import CaseView, view
 from denv.report.chart import rows as chart_rows
 from denv.report.model import Document, Report
+from denv.report.noise import noise_lines
 from denv.report.output import Target, opened
 
 NOT_COUNTED = ("reference-fail", "unmeasured", "reference-error")
@@ -163,6 +164,7 @@ def _context(report: Report, bounds: Bounds) -> Mapping[str, Any]:
         "outcomes": wording.OUTCOMES,
         "not_counted": NOT_COUNTED,
         "sides": wording.sides(head),
+        "noise": noise_lines(head),
         "bounds": bounds,
         "style": _own("report.css"),
         "script": script,

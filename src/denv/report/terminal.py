@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from denv.report.model import Document, Report
+from denv.report.noise import noise_lines
 from denv.report.text import interval, line, percent, threshold
 from denv.report.wording import CAUSES, VERDICTS, next_steps, ranked, sides
 
@@ -44,6 +45,7 @@ def print_report(
     if report.failed:
         _print_table(console, _failing(report, failing))
     _print_warnings(console, head)
+    _print_list(console, "Noise floor", noise_lines(head))
     _print_list(console, "What this run cannot say", head["limits"][:20])
     if paths:
         _print_list(console, "Reports", [f"{form}: {path}" for form, path in paths.items()])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from denv.client import EndpointClient
 from denv.encode import answer_key, answer_scope, encode
+from denv.evidence.steadiness import ALONE, condition
 from denv.observe import observe
 from denv.outcome import Answer
 from denv.records import Case, Dialect, Endpoint, Exchange, Observation, Request, Side
@@ -106,5 +107,6 @@ class Asker:
                 )
             )
 
-        _, observation, request = await self._client.ask(build, keep=keep)
+        alone = condition(key.repeat) == ALONE
+        _, observation, request = await self._client.ask(build, keep=keep, alone=alone)
         return Answer(observation, request.max_tokens)

@@ -24,7 +24,15 @@ LIMITS = (
 )
 NOT_DETERMINISTIC = (
     "Engines whose results change with the composition of batches can fail text and logprobs "
-    "cases by chance; this run did not measure how often."
+    "cases by chance; this run did not measure how often (--repeats does). Until then rely mostly "
+    "on tool-call, contains and regex cases."
+)
+UNSTEADY = (
+    "{} of {} repeated answers changed: equals and logprobs-close cases fail by chance here; rely "
+    "mostly on tool-call, contains and regex cases."
+)
+UNTRIED = (
+    "The engine is declared deterministic; this run did not hold it to that (--repeats 3 does)."
 )
 MIXED = (
     "The {} answered from mixed backends ({} values of {}): the rates of each stand with the "
@@ -57,6 +65,7 @@ def head(
 ) -> dict[str, Any]:
     """Build the report without its cases."""
     counted = tally.document(judgement)
+    counted["noise"] = tally.noise.document(deterministic=_declared(settings))
     sampled = sides.sampled()
     for side, endpoint in sides.endpoints.items():
         counted[side.value] |= _side(endpoint, sides.notes[side.value], sampled=side in sampled)
@@ -78,6 +87,11 @@ def head(
         "unanswered": _unanswered(sides, settings, tally, judgement),
         "limits": list(_limits(settings, counted)),
     }
+
+
+def _declared(settings: Settings) -> bool | None:
+    """Give what the release says of the engine's determinism, None where it names no engine."""
+    return None if settings.engine is None else bool(settings.engine.get("deterministic"))
 
 
 def _unanswered(sides: Sides, settings: Settings, tally: Tally, judgement: Judgement) -> int:
@@ -140,13 +154,22 @@ def _mixed(side: Side, groups: Sequence[Mapping[str, Json]]) -> list[str]:
     return [MIXED.format(side, number, by) for by, number in several.items()]
 
 
+def _determinism(settings: Settings, counted: Mapping[str, Any]) -> list[str]:
+    """Say how far text and logprobs cases can be relied on, from repeats where there are any."""
+    if not any(kind in counted["kinds"] for kind in (Kind.EXACT.value, Kind.LOGPROBS.value)):
+        return []
+    noise = counted["noise"]
+    if noise is None:
+        return [UNTRIED if _declared(settings) else NOT_DETERMINISTIC]
+    counts = [c for side in Side for c in noise[side.value]["identical"].values()]
+    total = sum(c["cases"] for c in counts)
+    changed = total - sum(c["identical"] for c in counts)
+    return [UNSTEADY.format(changed, total)] if changed else []
+
+
 def _limits(settings: Settings, counted: Mapping[str, Any]) -> Sequence[str]:
     limits = list(LIMITS)
-    deterministic = bool((settings.engine or {}).get("deterministic"))
-    if not deterministic and any(
-        kind in counted["kinds"] for kind in (Kind.EXACT.value, Kind.LOGPROBS.value)
-    ):
-        limits.append(NOT_DETERMINISTIC)
+    limits += _determinism(settings, counted)
     limits += [note for side in Side for note in _mixed(side, counted[side.value]["groups"])]
     limits += [SAMPLED.format(side) for side in Side if counted[side.value]["sampled"]]
     for kind, estimate in counted["kinds"].items():

@@ -299,6 +299,7 @@ class _Run:
             stage_requests=requests,
             stage_retried=retried,
             replicas=self._tally.replicas(),
+            floor=self._tally.noise.agreement(),
             cancelled=cancelled,
             errors=[down[Side.REFERENCE]] if Side.REFERENCE in down else [],
             failures=[down[Side.STAGE]] if Side.STAGE in down else [],

@@ -151,6 +151,46 @@ def clopper_pearson_lower(
     return ProportionInterval(successes, trials, low, 1.0, confidence, "clopper-pearson")
 
 
+def clopper_pearson_upper(
+    successes: int, trials: int, *, confidence: float = 0.95
+) -> ProportionInterval:
+    r"""Clopper and Pearson's one-sided interval: the upper bound, with a lower limit of 0.
+
+    Parameters
+    ----------
+    successes, trials
+        Counts, ``0 <= successes <= trials`` and ``trials >= 1``.
+    confidence
+        One-sided coverage, strictly between 0 and 1.
+
+    Returns
+    -------
+    ProportionInterval
+        ``high`` is the :math:`1 - \alpha` quantile of Beta(k+1, n−k). It is 1 at n of n, and
+        :math:`1 - \alpha^{1/n}` at 0 of n.
+
+    Raises
+    ------
+    ValueError
+        For impossible counts, no trials, or a confidence that is not a share.
+
+    References
+    ----------
+    Clopper and Pearson (1934), as in :func:`clopper_pearson`.
+
+    Examples
+    --------
+    >>> round(clopper_pearson_upper(0, 20).high, 4)
+    0.1391
+    """
+    _check(successes, trials, confidence)
+    from scipy.stats import binomtest
+
+    test = binomtest(successes, trials, alternative="less")
+    high = float(test.proportion_ci(confidence, method="exact").high)
+    return ProportionInterval(successes, trials, 0.0, high, confidence, "clopper-pearson")
+
+
 def _check(successes: int, trials: int, confidence: float) -> None:
     if trials < 1:
         raise ValueError("an interval needs at least one trial")
