@@ -7,18 +7,18 @@ from denv.noise import Noise
 from denv.outcome import Answer, decide
 from denv.records import (
     Case,
+    Cause,
     Contains,
     Kind,
     LogprobsClose,
     Observation,
     Problem,
     ProblemKind,
-    Side,
     TokenLogprob,
 )
 
 FIELDS = {"messages": [{"role": "user", "content": "?"}]}
-LOST = Observation(problem=Problem(ProblemKind.TRANSPORT, None, "gone"))
+LOST = Observation(problem=Problem(ProblemKind.TRANSPORT, Cause.AVAILABILITY, "gone"))
 
 
 def texts(*given):
@@ -146,4 +146,3 @@ def test_the_reference_against_itself_is_what_thresholds_meet():
     noise = Noise()
     noise.add(result(Contains("12"), texts("12", "no"), texts("12", "12")))
     assert noise.agreement() == {Kind.EXACT: (1, 1)}
-    assert Side.REFERENCE.value in noise.document(deterministic=None)

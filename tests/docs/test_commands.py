@@ -13,6 +13,7 @@ OPTIONS = set().union(*map(options_of, COMMANDS.values()))
 PAGE_OF = {
     "parity run": "parity-run.md",
     "parity check": "parity-check.md",
+    "parity plan": "parity-plan.md",
     "parity selfcheck": "parity-selfcheck.md",
     "parity demo": "parity-demo.md",
     "lab fetch": "lab.md",

@@ -119,6 +119,9 @@ def case(index: int = 0, outcome: str = "pass", **other: Any) -> dict[str, Any]:
     }
 
 
+POWER = {"0.99": 0.98, "0.97": 0.88, "0.95": 0.74, "0.9": 0.39}
+
+
 def kind(planned: int, passed: int, failed: int, **other: Any) -> dict[str, Any]:
     """Give the counts of a kind; what neither passed nor failed is unmeasured."""
     return {
@@ -133,6 +136,7 @@ def kind(planned: int, passed: int, failed: int, **other: Any) -> dict[str, Any]
         "threshold": 0.95,
         "verdict": "pass",
         "reason": "",
+        "power": dict(POWER) if passed + failed else None,
         **other,
     }
 
@@ -184,7 +188,7 @@ def head(**other: Any) -> dict[str, Any]:
 def estimate(planned: int, passed: int, failed: int) -> dict[str, Any]:
     """Give the counts of one check."""
     found = kind(planned, passed, failed)
-    return {k: v for k, v in found.items() if k not in {"threshold", "verdict", "reason"}}
+    return {k: v for k, v in found.items() if k not in {"threshold", "verdict", "reason", "power"}}
 
 
 def passing() -> Report:

@@ -68,7 +68,7 @@ def test_a_text_at_the_start_of_a_line_is_no_block(start):
         tokens(written(Report(samples.head(reasons=[start], limits=[]), lambda: iter(()))))
     )
     items = [t for t in found if t.type == "list_item_open"]
-    assert len(items) == 2  # the reason and the next step
+    assert len(items) == 3  # the reason, the next step and the power of the threshold
     assert not {t.type for t in found} & {"ordered_list_open", "blockquote_open"}
     assert [t.tag for t in found if t.type == "heading_open"] == ["h2"]
 

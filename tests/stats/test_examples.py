@@ -1,15 +1,19 @@
 """The examples in the docstrings of the statistics."""
 
 import doctest
+import importlib
+import pkgutil
 
 import pytest
 
-from denv.stats import contingency, proportions, quantiles
+import denv.stats
+
+MODULES = [module.name for module in pkgutil.iter_modules(denv.stats.__path__)]
 
 
-@pytest.mark.parametrize("module", [contingency, proportions, quantiles])
-def test_examples(module):
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
     """Each example runs and gives what it says."""
-    result = doctest.testmod(module)
+    result = doctest.testmod(importlib.import_module(f"denv.stats.{name}"))
     assert result.attempted > 0
     assert result.failed == 0

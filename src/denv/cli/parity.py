@@ -1,4 +1,4 @@
-"""``denv parity``: run, check, selfcheck, demo."""
+"""``denv parity``: run, plan, check, measure, selfcheck, demo."""
 
 from __future__ import annotations
 
@@ -121,8 +121,30 @@ def run(**options: Any) -> int:
     return EXIT_CODES[run_command(options)]
 
 
+def price_options(function: Command) -> Command:
+    """Add the prices of both sides, for what a run would cost."""
+    for side in (Side.REFERENCE, Side.STAGE):
+        function = click.option(
+            f"--{side}-price", metavar="IN/OUT", help=f"Price of a million tokens of the {side}."
+        )(function)
+    return function
+
+
 @parity.command()
 @suite_options
+@price_options
+@click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
+def plan(**options: Any) -> int:
+    """Say what a run would ask, cost, and be able to show; send nothing."""
+    from denv.cli.checking import check_command
+
+    check_texts(click.get_current_context())
+    return check_command(options, plan=True)
+
+
+@parity.command()
+@suite_options
+@price_options
 @click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
 def check(**options: Any) -> int:
     """Validate a suite (or a release and its suite) and say what would run; send nothing."""

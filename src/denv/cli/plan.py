@@ -185,17 +185,15 @@ def _side_options(side: Side, sources: Sources) -> dict[str, Any]:
 
 
 def _settings(sources: Sources, *, offline: bool) -> Settings:
-    given, release, recipe = sources.given, sources.release, sources.recipe
+    given, release = sources.given, sources.release
     reference = release.parity.reference if release else None
     max_age = given.get("reference_max_age")
     engine = release.engine if release else None
     earlier = reference.max_age if reference else None
     return Settings(
         thresholds=make_thresholds(sources),
-        max_tokens=given.get("max_tokens")
-        or (recipe.max_tokens if recipe else None)
-        or Settings().max_tokens,
-        repeats=given.get("repeats") or (release.parity.repeats if release else 1),
+        max_tokens=max_tokens_of(sources),
+        repeats=repeats_of(sources),
         stream=given.get("stream") or "no",
         fail_fast=bool(given.get("fail_fast")),
         max_age_s=read("--reference-max-age", parse_duration, max_age) if max_age else earlier,
@@ -204,6 +202,20 @@ def _settings(sources: Sources, *, offline: bool) -> Settings:
         engine=engine.model_dump(mode="json") if engine else None,
         recipe=given.get("recipe") or (release.recipe if release else None),
     )
+
+
+def max_tokens_of(sources: Sources) -> int:
+    """Give the limit of cases that name none: the flag's, the recipe's, or the default."""
+    recipe = sources.recipe
+    given: int | None = sources.given.get("max_tokens") or (recipe.max_tokens if recipe else None)
+    return given or Settings().max_tokens
+
+
+def repeats_of(sources: Sources) -> int:
+    """Give how often each case is asked: the flag wins over the release."""
+    release = sources.release
+    given: int | None = sources.given.get("repeats")
+    return given or (release.parity.repeats if release else 1)
 
 
 def make_thresholds(sources: Sources) -> Thresholds:

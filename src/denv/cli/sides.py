@@ -123,7 +123,7 @@ def endpoint(side: Side, options: Mapping[str, Any]) -> Endpoint:
         rate=read("--rate", parse_rate, rate) if rate else None,
         retries=_or(options.get("retries"), DEFAULT.retries),
         timeouts=_timeouts(options.get("timeout")),
-        price=_price(side, of("price")),
+        price=price_of_side(side, of("price")),
         replica_header=_replica_header(side, of("replica_header")),
         name=of("name"),
         sampled=bool(of("sampled")),
@@ -224,7 +224,14 @@ def _extra(side: Side, text: str | None) -> Mapping[str, Any]:
     return extra
 
 
-def _price(side: Side, text: str | None) -> Price | None:
+def price_of_side(side: Side, text: str | None) -> Price | None:
+    """Read the price of a side's tokens, written IN/OUT for a million of each.
+
+    Raises
+    ------
+    UsageError
+        For anything else.
+    """
     if not text:
         return None
     try:

@@ -23,6 +23,7 @@ from denv.report.chart import rows as chart_rows
 from denv.report.model import Document, Report
 from denv.report.noise import noise_lines
 from denv.report.output import Target, opened
+from denv.report.power import power_lines
 
 NOT_COUNTED = ("reference-fail", "unmeasured", "reference-error")
 
@@ -165,6 +166,7 @@ def _context(report: Report, bounds: Bounds) -> Mapping[str, Any]:
         "not_counted": NOT_COUNTED,
         "sides": wording.sides(head),
         "noise": noise_lines(head),
+        "power": power_lines(head),
         "bounds": bounds,
         "style": _own("report.css"),
         "script": script,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from denv.report.model import Document, Report
 from denv.report.noise import noise_lines
 from denv.report.output import Target, opened
+from denv.report.power import power_lines
 from denv.report.text import interval, line, percent, threshold
 from denv.report.wording import CAUSES, OUTCOMES, VERDICTS, next_steps, ranked
 
@@ -66,6 +67,11 @@ def _lines(report: Report, failing: int) -> Iterator[str]:
     yield from _causes(head)
     yield from _cases(report, failing)
     yield from _warnings(head)
+    if power := power_lines(head):
+        yield "**Power of the thresholds**"
+        yield ""
+        yield from (f"- {_plain(each, 600)}" for each in power)
+        yield ""
     if noise := noise_lines(head):
         yield "**Noise floor**"
         yield ""

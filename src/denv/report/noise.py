@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from denv.records import Json
 from denv.report.model import Document
 from denv.report.text import interval, percent
 
@@ -34,7 +35,7 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _agreement(side: str, kind: str, row: Mapping[str, float]) -> str:
+def _agreement(side: str, kind: str, row: Mapping[str, Json]) -> str:
     rate = f"{percent(row['agreement'])}, 95 % interval {interval(row['interval'])}"
     return (
         f"The {side} agrees with itself about the check in {row['agree']} of {row['cases']} "

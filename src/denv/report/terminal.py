@@ -12,6 +12,7 @@ from rich.text import Text
 
 from denv.report.model import Document, Report
 from denv.report.noise import noise_lines
+from denv.report.power import power_lines
 from denv.report.text import interval, line, percent, threshold
 from denv.report.wording import CAUSES, VERDICTS, next_steps, ranked, sides
 
@@ -45,6 +46,7 @@ def print_report(
     if report.failed:
         _print_table(console, _failing(report, failing))
     _print_warnings(console, head)
+    _print_list(console, "Power of the thresholds", power_lines(head))
     _print_list(console, "Noise floor", noise_lines(head))
     _print_list(console, "What this run cannot say", head["limits"][:20])
     if paths:

@@ -6,16 +6,18 @@ import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from fractions import Fraction
 from importlib.metadata import version
 from typing import Any
 
-from denv.records import Endpoint, Json, Kind, Side, Verdict
+from denv.power import pass_chances
+from denv.records import Endpoint, Json, Kind, Outcome, Side, Verdict
 from denv.report.model import SCHEMA
 from denv.runner.settings import Settings
 from denv.runner.sides import Sides, dialect_from_note
 from denv.suite import Suite
 from denv.tally import Tally
-from denv.verdict import Judgement, exact_percent
+from denv.verdict import Judgement, effective_rates, exact_percent
 
 LIMITS = (
     "It covers the prompts of this suite, not every prompt.",
@@ -39,12 +41,12 @@ MIXED = (
     "endpoint, and another mix can give another verdict."
 )
 SAMPLED = "The {} samples in spite of temperature 0: ask it several times with --repeats."
-FEW = (
-    "{}: {} counted, so a stage that is right in 95 % of such cases would still pass them all "
-    "with a chance of {:.0%}."
+WEAK = (
+    "{}: {} counted, needs {}: a stage that is right in 90 % of such cases would still pass with a "
+    "chance of {:.0%}."
 )
-ENOUGH = 59
-"""The least number for which 0.95ⁿ is below 5 %."""
+WEAK_FROM = 0.05
+"""A chance that is smaller is not worth a sentence."""
 
 
 def timestamp(seconds: float) -> str:
@@ -65,6 +67,8 @@ def head(
 ) -> dict[str, Any]:
     """Build the report without its cases."""
     counted = tally.document(judgement)
+    for kind, power in _power(settings, judgement).items():
+        counted["kinds"][kind]["power"] = power
     counted["noise"] = tally.noise.document(deterministic=_declared(settings))
     sampled = sides.sampled()
     for side, endpoint in sides.endpoints.items():
@@ -173,7 +177,22 @@ def _limits(settings: Settings, counted: Mapping[str, Any]) -> Sequence[str]:
     limits += [note for side in Side for note in _mixed(side, counted[side.value]["groups"])]
     limits += [SAMPLED.format(side) for side in Side if counted[side.value]["sampled"]]
     for kind, estimate in counted["kinds"].items():
-        n = estimate["pass"] + estimate["fail"]
-        if 0 < n < ENOUGH and estimate["threshold"] is not None:
-            limits.append(FEW.format(kind, n, 0.95**n))
+        power = estimate["power"]
+        if power is not None and power["0.9"] > WEAK_FROM:
+            n, needs = estimate["pass"] + estimate["fail"], Fraction(str(estimate["threshold"]))
+            limits.append(WEAK.format(kind, n, exact_percent(needs), power["0.9"]))
     return limits
+
+
+def _power(settings: Settings, judgement: Judgement) -> dict[str, dict[str, float] | None]:
+    """Give, for each kind, the chance that stages of given true rates pass so many cases."""
+    thresholds = settings.thresholds
+    rates = effective_rates(thresholds, judgement.kinds)
+    found: dict[str, dict[str, float] | None] = {}
+    for kind, estimate in judgement.kinds.items():
+        counted = sum(estimate.counts.get(o, 0) for o in (Outcome.PASS, Outcome.FAIL))
+        gated = kind in rates and counted > 0
+        found[kind.value] = (
+            pass_chances(counted, rates[kind], confidence=thresholds.confidence) if gated else None
+        )
+    return found

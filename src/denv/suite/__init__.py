@@ -7,5 +7,6 @@ the ``Suite`` reads it a second time and gives the cases, so that no more than o
 from denv.suite.advice import advise
 from denv.suite.line import dump_case
 from denv.suite.loading import Suite, load_suite
+from denv.suite.volume import Volume, volume_of
 
-__all__ = ["Suite", "advise", "dump_case", "load_suite"]
+__all__ = ["Suite", "Volume", "advise", "dump_case", "load_suite", "volume_of"]
