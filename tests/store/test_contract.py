@@ -23,7 +23,14 @@ from denv.records import (
     Outcome,
     Side,
 )
-from denv.store import AnswerKey, RunRecord, StoredAnswer, open_store
+from denv.store import (
+    AnswerKey,
+    MeasureRecord,
+    RunRecord,
+    StoredAnswer,
+    StoredProbe,
+    open_store,
+)
 
 RUN = "20260101-000000-abcdef"
 KEY = AnswerKey(3, Side.STAGE, 1, streamed=True)
@@ -307,3 +314,50 @@ def test_place_where_nothing_can_be_made():
     """Where even root can make nothing it is a StoreError."""
     with pytest.raises(StoreError, match="/proc"):
         open_store(Path("/proc/denv"))
+
+
+# ---------------------------------------------------------------- measurements
+
+MEASURE = MeasureRecord(
+    measure="tokens-20260101-000000-abcdef",
+    instrument="tokens",
+    started=1.0,
+    state="running",
+    settings={"seed": 0},
+    notes={"stage": {"model": "m"}},
+)
+
+
+def test_measurements_come_back_as_they_were(store):
+    """A measurement's row keeps what was given, and takes what is changed of it."""
+    store.create_measure(MEASURE)
+    assert store.get_measure(MEASURE.measure) == MEASURE
+    store.update_measure(MEASURE.measure, state="finished", document={"a": [1]}, finished=2.0)
+    assert store.get_measure(MEASURE.measure) == replace(
+        MEASURE, state="finished", document={"a": [1]}, finished=2.0
+    )
+    assert store.get_measure("tokens-1") is None
+    assert store.get_run(MEASURE.measure) is None
+
+
+def test_probes_come_back_as_they_were(store):
+    """A journaled probe keeps its whole exchange; the last one of a key stands."""
+    probe = StoredProbe(b"k" * 32, Side.REFERENCE, WHOLE, 3.0)
+    store.keep_probe("m", replace(probe, exchange=Exchange(200), answered=2.0))
+    store.keep_probe("m", probe)
+    assert store.find_probe("m", b"k" * 32) == probe
+    assert store.find_probe("m", b"x" * 32) is None
+    assert store.find_probe("other", b"k" * 32) is None
+
+
+def test_a_file_from_before_measurements_takes_them(tmp_path):
+    """The tables of measurements are added to a file that was made without them."""
+    open_store(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / "denv.sqlite3")) as file:
+        file.execute("DROP TABLE probes")
+        file.execute("DROP TABLE measures")
+        file.commit()
+    opened = open_store(tmp_path)
+    opened.create_measure(MEASURE)
+    assert opened.get_measure(MEASURE.measure) == MEASURE
+    opened.close()
