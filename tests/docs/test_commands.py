@@ -16,6 +16,12 @@ PAGE_OF = {
     "parity plan": "parity-plan.md",
     "parity selfcheck": "parity-selfcheck.md",
     "parity demo": "parity-demo.md",
+    "bench speed": "bench-speed.md",
+    "parity gates": "parity-gates.md",
+    "parity measure all": "measure-all.md",
+    "parity measure answers": "measure-answers.md",
+    "parity measure derivations": "measure-derivations.md",
+    "parity measure tokens": "measure-tokens.md",
     "lab fetch": "lab.md",
     "lab serve": "lab.md",
 }
@@ -50,7 +56,7 @@ def test_a_page_of_one_command_documents_no_option_of_another(name):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_that_is_named_exists(page):
     """A page names no command that there is not."""
-    named = set(re.findall(r"denv ((?:parity|lab) [a-z]+)`", text(page)))
+    named = set(re.findall(r"denv ((?:bench|lab|parity)(?: measure)? [a-z]+)`", text(page)))
     assert named <= set(COMMANDS)
 
 

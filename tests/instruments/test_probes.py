@@ -26,7 +26,7 @@ def test_a_strand_is_fed_what_it_asked_for():
         value = yield Work(lambda: 7)
         return [json_of(each) for each in (first, *rest, *nested)], value
 
-    found = play(measure(), lambda p: answered(int(p.body["content"]) * 10))
+    found = play(measure(), lambda p: answered(int((p.body or {})["content"]) * 10))
     assert found == ([10, 20, 30, 40], 7)
 
 

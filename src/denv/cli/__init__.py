@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 import click
 
+from denv.cli.lazy import LazyGroup
 from denv.errors import DenvError
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they are used, since some imports cost seconds."""
-
-    commands_by_name: ClassVar[Mapping[str, str]] = {
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        "bench": "denv.cli.bench:bench",
         "lab": "denv.cli.lab:lab",
         "parity": "denv.cli.parity:parity",
-    }
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the groups without importing them."""
-        return sorted(self.commands_by_name)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the group that is asked for."""
-        target = self.commands_by_name.get(cmd_name)
-        if target is None:
-            return None
-        module, name = target.split(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
-        return command
-
-
-@click.command(
-    cls=LazyGroup,
+    },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=(
         "Exit codes: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive, 4 error, "

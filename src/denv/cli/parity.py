@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from denv.cli.lazy import LazyGroup
 from denv.cli.sides import side_options
 from denv.cli.texts import check_texts
 from denv.records import Side, Verdict
@@ -29,7 +30,10 @@ MOST_TOKENS = 2**31 - 1
 Command = Callable[..., Any]
 
 
-@click.group()
+@click.group(
+    cls=LazyGroup,
+    lazy={"gates": "denv.cli.gates:gates"},
+)
 def parity() -> None:
     """Compare a stage with a reference, case by case."""
 
@@ -83,11 +87,6 @@ def pace_options(function: Command) -> Command:
                 "--retries", type=click.IntRange(0), metavar="N", help="Retries of a request."
             ),
             click.option("--timeout", type=float, metavar="S", help="Seconds for a whole answer."),
-            click.option(
-                "--reference-max-age",
-                metavar="24h",
-                help="Use the reference's earlier answers up to this old.",
-            ),
         )
     ):
         function = option(function)
@@ -99,6 +98,9 @@ def pace_options(function: Command) -> Command:
 @side_options(Side.STAGE)
 @side_options(Side.REFERENCE)
 @pace_options
+@click.option(
+    "--reference-max-age", metavar="24h", help="Use the reference's earlier answers up to this old."
+)
 @click.option("--fail-fast", is_flag=True, help="Stop when no remaining case could save the run.")
 @click.option("--resume", metavar="RUN", help="Continue a run; asks only what was not answered.")
 @click.option("--offline", is_flag=True, help="Send nothing: answers come from earlier runs.")
@@ -184,6 +186,14 @@ def demo(*, out: Path, wheel: Path | None, store: Path | None) -> int:
     return demo_command(out, wheel=wheel, store=store)
 
 
-@parity.group()
+@parity.group(
+    cls=LazyGroup,
+    lazy={
+        "all": "denv.cli.measure_all:measure_all",
+        "answers": "denv.cli.answers:answers",
+        "derivations": "denv.cli.derivations:derivations",
+        "tokens": "denv.cli.tokens:tokens",
+    },
+)
 def measure() -> None:
     """Measure both sides more finely than cases can: tokens, answers, derivations."""
