@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -q
 
-.PHONY: help demo test check fix bench mutants pins clean
+.PHONY: help demo test test-vllm check fix bench mutants pins clean
 
 help:            ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "denv needs Python 3.11 or newer; name one with make PYTHON=...")'
@@ -27,6 +27,9 @@ demo: $(VENV)/.lab    ## the main job on real servers: a faithful stage passes, 
 
 test: $(VENV)/.dev    ## all tests, real servers included
 	$(BIN)/pytest
+
+test-vllm: $(VENV)/.dev    ## gates and tokens between real vLLM and llama.cpp (2.5 GB, opt-in)
+	DENV_VLLM=1 $(BIN)/pytest -s -v tests/vllm
 
 check: $(VENV)/.dev    ## lint, types, direction of imports
 	$(BIN)/ruff check .
