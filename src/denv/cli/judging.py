@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -54,15 +55,13 @@ def read_rule(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     from denv.instruments.paired.judging import MAX_ALPHA
 
-    margin = _share("--margin", options["margin"])
     alpha = 1 - _share("--confidence", options["confidence"])
-    # 1 − 0.95 is a little above 0.05 as a float
-    if alpha > MAX_ALPHA + 1e-9:
+    if alpha > Fraction(str(MAX_ALPHA)):
         raise UsageError(f"--confidence {options['confidence']}: must be at least 95 %")
     gates = None if options["gates"] is None else read_gates(options["gates"])
     return {
-        "margin": margin,
-        "alpha": min(alpha, MAX_ALPHA),
+        "margin": float(_share("--margin", options["margin"])),
+        "alpha": float(alpha),
         "gates": gates,
         "force": options["force"],
     }
@@ -84,10 +83,10 @@ def read_gates(path: Path) -> Mapping[str, Any]:
     return document
 
 
-def _share(option: str, text: str) -> float:
+def _share(option: str, text: str) -> Fraction:
     from denv.release import parse_share
 
-    found = float(read(option, parse_share, text))
+    found = read(option, parse_share, text)
     if not 0 < found < 1:
         raise UsageError(f"{option} {text}: must lie between 0 % and 100 %")
     return found

@@ -11,8 +11,8 @@ from denv.records import Json, Side
 
 LOOKS = ("tokens", "answers", "derivations")
 
-Admitted = Callable[[Mapping[str, Json], float], Instrument]
-"""(gates document, alpha of this look) → the instrument."""
+Admitted = Callable[[Mapping[str, Json] | None, float], Instrument]
+"""(gates document, None before they are asked; alpha of this look) → the instrument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class All:
             "alpha_each": self._each,
             "force": self.force,
             "gates": dict(self.gates.settings()),
-            **{name: dict(self._look(name, {}).settings()) for name in LOOKS},
+            **{name: dict(self._look(name, None).settings()) for name in LOOKS},
         }
 
     def cost(self) -> Mapping[Side, Cost]:
         """Estimate what will be asked, at the most."""
-        parts = [self.gates.cost(), *(self._look(name, {}).cost() for name in LOOKS)]
+        parts = [self.gates.cost(), *(self._look(name, None).cost() for name in LOOKS)]
         return {side: sum((part.get(side, Cost()) for part in parts), Cost()) for side in Side}
 
     def strand(self, facts: Mapping[Side, SideFacts]) -> Strand[Finding]:
@@ -61,7 +61,7 @@ class All:
     def _each(self) -> float:
         return self.alpha / len(LOOKS)
 
-    def _look(self, name: str, gates: Mapping[str, Json]) -> Instrument:
+    def _look(self, name: str, gates: Mapping[str, Json] | None) -> Instrument:
         return self.looks[name](gates, self._each)
 
     def _finding(

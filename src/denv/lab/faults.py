@@ -6,9 +6,9 @@ injected, is wrong.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
@@ -26,7 +26,9 @@ class Faults:
     ``logprob_scale`` multiplies every logprob. ``finish_reason`` replaces the server's.
     ``reasoning_in_content`` is put before the text as ``<think>…</think>``. ``drop_tools``
     takes the tools out of the request. ``error_every`` answers each n-th chat request, counted
-    from the first, with ``error_status`` instead of asking.
+    from the first, with ``error_status`` instead of asking. ``set_fields`` go over whatever a
+    chat request sends, ``default_fields`` stand where it sends nothing, ``drop_fields`` are taken
+    out. ``keep_characters`` cuts the head off longer messages, and says nothing of it.
     """
 
     logprob_scale: float | None = None
@@ -35,6 +37,10 @@ class Faults:
     drop_tools: bool = False
     error_every: int | None = None
     error_status: int = 500
+    set_fields: Mapping[str, Json] = field(default_factory=dict)
+    default_fields: Mapping[str, Json] = field(default_factory=dict)
+    drop_fields: frozenset[str] = frozenset()
+    keep_characters: int | None = None
 
 
 @asynccontextmanager
@@ -75,8 +81,7 @@ class _Proxy:
         body = await request.json()
         if body.get("stream"):
             return _error(400, "the lab's proxy does not stream")
-        if faults.drop_tools:
-            body = {key: body[key] for key in body if key not in {"tools", "tool_choice"}}
+        body = spoil_request(body, faults)
         url = f"{self._root}/v1/chat/completions"
         async with self._session.post(url, json=body) as response:
             answer = await response.json()
@@ -96,6 +101,21 @@ class _Proxy:
                 status=response.status,
                 content_type=response.content_type,
             )
+
+
+def spoil_request(body: Mapping[str, Any], faults: Faults) -> dict[str, Any]:
+    """Give a chat request as the server behind the proxy gets it."""
+    dropped = faults.drop_fields | ({"tools", "tool_choice"} if faults.drop_tools else set())
+    kept = {key: value for key, value in body.items() if key not in dropped}
+    lacking = {key: one for key, one in faults.default_fields.items() if key not in kept}
+    spoiled = {**kept, **lacking, **faults.set_fields}
+    if faults.keep_characters is not None:
+        start = -faults.keep_characters
+        spoiled["messages"] = [
+            {**one, "content": one["content"][start:]} if one.get("content") else one
+            for one in body["messages"]
+        ]
+    return spoiled
 
 
 def spoil(answer: dict[str, Json], faults: Faults) -> None:

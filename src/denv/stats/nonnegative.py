@@ -14,7 +14,7 @@ from math import exp, inf, log, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from denv.stats.bootstrap import cluster_bootstrap
+from denv.stats.bootstrap import EQUAL, cluster_bootstrap
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -53,9 +53,9 @@ def nonnegative_mean(
     rng
         Draws the resamples.
     resolution
-        Texts' figures below it count as it for :func:`lognormal_upper`; positive. A thousandth of
-        what would matter changes no decision, and keeps figures of nothing at all from looking
-        like a wide spread.
+        Texts' figures below it count as it for :func:`lognormal_upper`, or as the largest where
+        that is below it too; positive. A hundredth of what would matter changes no decision, and
+        keeps figures of nothing at all from looking like a wide spread.
     most
         No limit is above it, unless a text is.
     confidence
@@ -98,7 +98,10 @@ def nonnegative_mean(
     low = betting_lower(s, w, alpha=tail)
     if len(s) == 1:
         return NonnegativeMean(value, low, None, confidence, 1)
-    bent = lognormal_upper(np.maximum(figures, resolution), w, alpha=tail)
+    if np.ptp(figures) <= EQUAL * figures.max():
+        return NonnegativeMean(value, low, max(value, float(figures.max())), confidence, len(s))
+    least = min(resolution, float(figures.max()))
+    bent = lognormal_upper(np.maximum(figures, least), w, alpha=tail)
     more = np.append(s, figures.max() * w.max()), np.append(w, w.max())
     drawn = cluster_bootstrap(*more, rng=rng, confidence=confidence, resamples=resamples)
     high = max(value, bent, value if drawn.high is None else drawn.high)

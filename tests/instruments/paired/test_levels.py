@@ -6,8 +6,11 @@ own rule says what is not so are added up. Nothing is simulated.
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from itertools import takewhile
 from math import ceil, exp, floor, lgamma, log, sqrt
+from pathlib import Path
 
 import pytest
 
@@ -107,3 +110,35 @@ def test_power():
     assert chance("different", 240, drop=0.10, stage_only=0.02) == pytest.approx(0.44, abs=0.005)
     assert chance("different", 240, drop=0.15, stage_only=0.02) == pytest.approx(0.94, abs=0.005)
     assert chance("different", 240, drop=0.0, stage_only=0.02) < 1e-6
+
+
+def table_of(page: str) -> dict[int, list[list[float]]]:
+    """Give the numbers of each row of the page's table of levels and power."""
+    head = "| items | wrong `faithful` | wrong `different` |"
+    lines = page[page.index(head) :].splitlines()[2:]
+    rows = [line.strip("|").split("|") for line in takewhile(str.strip, lines)]
+    return {
+        int(first): [[float(one) for one in re.findall(r"[0-9.]+", cell)] for cell in cells]
+        for first, *cells in rows
+    }
+
+
+@pytest.mark.slow
+def test_the_table_of_the_page():
+    """Levels and power stand on the page of answers as they come out here, rounded."""
+    page = (Path(__file__).parents[3] / "docs" / "measure-answers.md").read_text("utf-8")
+    shares = (*NUISANCE, 0.12, 0.2)
+    table = table_of(page)
+    assert set(table) >= {82, 240, 246}
+    for n, (false_faithful, false_different, faithful, different) in table.items():
+        wrong: tuple[tuple[Verdict, list[float]], ...] = (
+            ("faithful", false_faithful),
+            ("different", false_different),
+        )
+        for word, shown in wrong:
+            worst = max(chance(word, n, drop=0.05, stage_only=one) for one in shares)
+            assert shown == pytest.approx([100 * worst], abs=0.051)
+        found = [chance("faithful", n, drop=0.0, stage_only=one) for one in (0.01, 0.02, 0.04)]
+        assert faithful == pytest.approx([100 * one for one in found], abs=0.51)
+        found = [chance("different", n, drop=one, stage_only=0.02) for one in (0.1, 0.15, 0.2)]
+        assert different == pytest.approx([100 * one for one in found], abs=0.51)
