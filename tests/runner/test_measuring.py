@@ -125,11 +125,14 @@ async def test_resume_asks_only_what_has_no_answer(store, serve):
     assert asked(stage) == []
 
 
-async def test_equal_probes_are_asked_once(store, serve):
-    """The same request of the same side and repeat has one answer."""
+@pytest.mark.parametrize("most", [1, None])
+async def test_equal_probes_are_asked_once(store, serve, most):
+    """The same request of one side and repeat has one answer, in flight or from the journal."""
     stub = await serve()
-    measured = await measure(stub, stub, store=store, instrument=Counting(("a", "a", "a")))
+    twice = Counting(("a", "a", "a"), most=most)
+    measured = await measure(stub, stub, store=store, instrument=twice)
     assert measured.document["agree"] == 3
+    assert measured.document["spent"]["stage"]["requests"] == 1
     assert asked(stub) == ["a", "a"]  # once for each side
 
 

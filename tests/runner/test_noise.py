@@ -84,7 +84,6 @@ async def test_changes_under_load_are_shown_apart(tmp_path, store, serve):
 
 async def test_a_reference_that_wavers_cannot_hold_a_stage_to_the_threshold(tmp_path, store, serve):
     """Where the reference's repeats disagree too often, the threshold is refused with figures."""
-
     seen: Counter[str] = Counter()
 
     def wavering(request, n):

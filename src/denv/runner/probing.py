@@ -47,6 +47,8 @@ class Prober:
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="denv-store")
         self._scopes: dict[Side, bytes] = {}
         self._asking: dict[bytes, asyncio.Future[Exchange]] = {}
+        # Answers themselves are not kept in memory: an equal probe finds them in the journal.
+        self._answered: set[bytes] = set()
         self.spent: dict[Side, Cost] = {side: Cost() for side in Side}
         """What this measurement has cost each side, earlier parts of it included."""
 
@@ -103,18 +105,21 @@ class Prober:
         try:
             exchange = await self._found_or_asked(key, probe)
         except BaseException:
-            del self._asking[key]
             future.cancel()
             raise
+        finally:
+            del self._asking[key]
         future.set_result(exchange)
-        self._count(probe.side, exchange)
-        self._on_answer()
+        if key not in self._answered:
+            self._answered.add(key)
+            self._count(probe.side, exchange)
+            self._on_answer()
         return exchange
 
     async def _found_or_asked(self, key: bytes, probe: Probe) -> Exchange:
-        if self._resumed:
+        if self._resumed or key in self._answered:
             found = await self._call(lambda: self._store.find_probe(self._measure, key))
-            if found is not None and not _gave_none(found.exchange):
+            if found is not None and (key in self._answered or not _gave_none(found.exchange)):
                 return found.exchange
         client = self._sides.client(probe.side)
         if client is None:
