@@ -29,7 +29,7 @@ test: $(VENV)/.dev    ## all tests, real servers included
 	$(BIN)/pytest
 
 test-vllm: $(VENV)/.dev    ## gates and tokens between real vLLM and llama.cpp (2.5 GB, opt-in)
-	DENV_VLLM=1 $(BIN)/pytest -s -v tests/vllm
+	DENV_VLLM=$${DENV_VLLM:-1} $(BIN)/pytest -s -v tests/vllm
 
 check: $(VENV)/.dev    ## lint, types, direction of imports
 	$(BIN)/ruff check .

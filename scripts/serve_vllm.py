@@ -11,6 +11,7 @@ where PyTorch's builds for the CPU are.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import hashlib
 import os
 import shutil
@@ -39,6 +40,9 @@ START_TIMEOUT_S = 300.0
 STOP_TIMEOUT_S = 15.0
 POLL_INTERVAL_S = 0.5
 STAMP = "finished"
+
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
 
 SETTINGS = {
     "HF_HUB_OFFLINE": "1",
@@ -107,6 +111,11 @@ def free_port() -> int:
         return port
 
 
+def end_with_parent() -> None:
+    """Have this process ended when its parent is gone, whatever ended that."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def start(
     python: Path, weights: Path, *, port: int, chosen: argparse.Namespace
 ) -> subprocess.Popen[bytes]:
@@ -129,6 +138,7 @@ def start(
         env={**os.environ, **SETTINGS, "LD_PRELOAD": str(openmp)},
         cwd=weights,
         start_new_session=True,
+        preexec_fn=end_with_parent,  # noqa: PLW1509 - there are no threads here
     )
 
 

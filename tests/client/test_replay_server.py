@@ -67,6 +67,7 @@ async def test_answers_the_same_request_in_other_words(tmp_path: Path, body: Any
         ("/v1/completions", {**STEP, "prompt_logprobs": 0, "echo": True}, "echo, prompt_logprobs"),
         ("/v1/completions", {**STEP, **IDS}, "return_token_ids"),
         ("/v1/completions", {**STEP, "ignore_eos": True}, "ignore_eos"),
+        ("/v1/completions", {**STEP, "logit_bias": {"5": 100}}, "logit_bias"),
         ("/tokenize", {"prompt": "a"}, "POST /tokenize"),
         ("/health", None, "GET /health"),
         ("/v1/completions", ["a"], "no JSON object"),
@@ -117,3 +118,12 @@ def test_two_answers_to_one_request_are_an_error(tmp_path: Path) -> None:
     row = ("/v1/completions", STEP, 200, ANSWER)
     with pytest.raises(ValueError, match="recorded twice"):
         ReplayServer(written(tmp_path, row, row))
+
+
+async def test_a_pushed_token_counts_in_either_form(tmp_path: Path) -> None:
+    """A bias that is sure to win is the same as a map and as pairs, whatever its size."""
+    file = written(tmp_path, ("/completion", {**STEP, "logit_bias": {"5": 100}}, 200, ANSWER))
+    async with ReplayServer(file) as server:
+        assert await ask(server, "/completion", {**STEP, "logit_bias": [[5, 1e6]]}) == (200, ANSWER)
+        for other in ({"6": 100}, {"5": 1}, [[5, False]]):
+            assert (await ask(server, "/completion", {**STEP, "logit_bias": other}))[0] == 404

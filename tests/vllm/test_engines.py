@@ -40,10 +40,15 @@ SHORT = ("prose", "code", "mathematics", "languages", "structured")
 @asynccontextmanager
 async def vllm(dtype: str) -> AsyncIterator[str]:
     """Run vLLM in a process of its own; give its base URL."""
+    # Another folder than the lab's cache may hold the environment already.
+    folder = os.environ["DENV_VLLM"]
+    options = ["--dtype", dtype, "--port", "0", *(["--cache", folder] if folder != "1" else [])]
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(ROOT / "scripts" / "serve_vllm.py"), "--dtype", dtype, "--port", "0",
+        sys.executable,
+        str(ROOT / "scripts" / "serve_vllm.py"),
+        *options,
         stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+    )
     assert process.stdout is not None
     try:
         url = (await process.stdout.readline()).decode().strip()
