@@ -46,25 +46,25 @@ def ask_again(side: Side, first: tuple[Reply, ...]) -> Strand[Repeats]:
     batched = yield from in_turn(
         [_ask_together(side, members, repeat=2 + number) for number, members in rounds]
     )
-    body = question_body(QUESTIONS[0])
+    body = _question_body(QUESTIONS[0])
     unseeded = {name: value for name, value in body.items() if name != "seed"}
     seeds = yield from in_turn([chat(side, one) for one in (unseeded, body | {"seed": 7})])
     return Repeats(first, tuple(warm), tuple(batched), tuple(seeds))
 
 
-def question_body(question: str) -> dict[str, Json]:
+def _question_body(question: str) -> dict[str, Json]:
     """Write the body in which a question is asked each time."""
     return greedy(user(question), max_tokens=ANSWER_TOKENS, logprobs=True)
 
 
 def _ask_alone(side: Side, *, repeat: int) -> Strand[list[Reply]]:
-    asked = [chat(side, question_body(question), repeat=repeat) for question in QUESTIONS]
+    asked = [chat(side, _question_body(question), repeat=repeat) for question in QUESTIONS]
     return (yield from in_turn(asked))
 
 
 def _ask_together(side: Side, members: Sequence[int], *, repeat: int) -> Strand[tuple[Reply, ...]]:
     texts = (*QUESTIONS, *FILLERS)
-    asked = [chat(side, question_body(texts[one]), repeat=repeat) for one in members]
+    asked = [chat(side, _question_body(texts[one]), repeat=repeat) for one in members]
     replies: list[Reply] = yield Together(asked)
     return tuple(replies[members.index(one)] for one in range(len(QUESTIONS)))
 

@@ -186,7 +186,7 @@ def _check(side: Side, name: str, tried: Sequence[Tried], forced: Forced) -> Che
 
 
 def _how(name: str, fit: Fit, figures: Mapping[str, Json]) -> str:
-    if figures["different"] == 1:
+    if figures["different"] == 1 and figures.get("nucleus") != 1:
         return f"are {fit.samples} times the same token"
     if name == "top-p":
         return (
@@ -214,7 +214,6 @@ def _nucleus(forced: Forced, keys: Keys, *, seed: int) -> Tried:
         outside = rest + sum(counts[size:])
         chances = [chance / sum(kept) for chance in kept]
         fit = fit_samples(counts[:size], chances, rest=outside, seed=seed)
-        # One token alone is always "the same", and rightly so.
-        figures = {"different": max(2, len(set(keys))), "nucleus": size, "outside": outside}
+        figures = {"different": len(set(keys)), "nucleus": size, "outside": outside}
         found.append(Tried(fit, figures))
     return max(found, key=lambda one: one.fit.p_value)
