@@ -17,6 +17,7 @@ from scipy.stats import norm
 
 from denv.instruments.gates.asking import Reply
 from denv.instruments.gates.determinism import ANSWER_TOKENS, DRIFT_NATS
+from denv.instruments.gates.gates import Gates
 from denv.instruments.gates.logprobs_real import factor_check
 from denv.instruments.gates.model import State
 from denv.instruments.gates.nucleus import nuclei
@@ -28,7 +29,7 @@ from simulations.row import Row, generator
 
 RULE = "gates"
 LISTED = 20
-HOT, CUT = 64, 20
+HOT, CUT = Gates(None).samples, Gates(None).top_p_samples
 """Samples of a batch at temperature 1, and with top_p."""
 
 COLD = 0.5

@@ -7,6 +7,7 @@ which ones miss more often than they say is said with them where they are descri
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from denv.stats.paired import PairedCounts, mcnemar, newcombe_10
 from denv.stats.proportions import ProportionInterval, clopper_pearson, wilson
 from denv.stats.regression import slope_by_position
 from simulations import pairs
+from simulations.edge import last_true
 from simulations.row import Row, generator, share
 from simulations.texts import POPULATIONS, FloatArray, IntArray, lengths
 
@@ -108,32 +110,32 @@ def _outside(size: int, z: float, *, drop: float, stage_only: float) -> float:
 
 def _mid_p(size: int) -> Row:
     """Give how often equal rates are rejected, at the worst share of discordant pairs."""
-    worst = max(_rejected(size, rate) for rate in (0.02, 0.05, 0.1, 0.2, 0.4))
+    edges, near = [], 0
+    for discordant in range(size + 1):
+        near = last_true(partial(_rejects, discordant), near=near, high=discordant // 2)
+        edges.append(near)
+    counts = np.arange(size + 1)
+    chances = np.minimum(1.0, 2 * binom.cdf(np.array(edges), counts, 0.5))
+    worst = max(binom.pmf(counts, size, rate) @ chances for rate in (0.02, 0.05, 0.1, 0.2, 0.4))
     return Row(
         "coverage",
         "McNemar, mid-p at 5 %",
         "equal rates rejected, 2 to 40 % of the pairs discordant, at the worst of them; items",
         MISSES,
-        worst,
+        float(worst),
         size=str(size),
     )
 
 
-def _rejected(size: int, rate: float) -> float:
-    counts = [n for n in range(size + 1) if binom.pmf(n, size, rate) > 1e-9]
-    total = 0.0
-    for n in counts:
-        fewer = [k for k in range(n // 2 + 1) if mcnemar(k, n - k).mid_p <= MISSES]
-        chance = 2 * float(binom.cdf(max(fewer), n, 0.5)) if fewer else 0.0
-        total += float(binom.pmf(n, size, rate)) * min(1.0, chance)
-    return total
+def _rejects(discordant: int, fewer: int) -> bool:
+    return mcnemar(fewer, discordant - fewer).mid_p <= MISSES
 
 
 def _equal_texts(size: int) -> Row:
     """Give the worst over rates of texts that agree everywhere or nowhere."""
+    limits = [bounded_mean_limits(k / size, size) for k in range(size + 1)]
     missed = []
     for rate in np.arange(0.5, 0.9951, 0.005):
-        limits = [bounded_mean_limits(k / size, size) for k in range(size + 1)]
         outside = [k for k, (low, high) in enumerate(limits) if not low <= rate <= high]
         missed.append(float(binom.pmf(outside, size, rate).sum()))
     return Row(

@@ -31,7 +31,7 @@ STAGE_ONLY = (0.0, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.06, 0.1, 0.15, 0.2, 0.3)
 REACH = 7.0
 """Standard deviations that are looked at; what is beyond is less than 1e-10."""
 
-BANK = 240
+BANK, MOST = 240, 300
 CONDITIONS = 2
 """In which answers are asked; either can show a difference."""
 
@@ -123,7 +123,7 @@ def worst(rule: Rule, word: Word, n: int) -> float:
 
 def rows(quick: bool) -> Sequence[Row]:
     """Give the level in one condition over all numbers of items, and that of both conditions."""
-    sizes = range(20, 301, 70) if quick else range(20, 301)
+    sizes = range(20, MOST + 1, 70) if quick else range(20, MOST + 1)
     found = []
     for alpha in (ALPHA, EACH):
         for margin in MARGINS:
@@ -149,13 +149,14 @@ def _scanned(rule: Rule, word: Word, sizes: range) -> Row:
 
 
 def _power(rule: Rule, word: Word) -> float:
-    drop = 0.0 if word == "faithful" else 3 * rule.margin
-    return chance(rule, word, BANK, drop=drop, stage_only=0.01)
+    if word == "faithful":
+        return chance(rule, word, MOST, drop=0.0, stage_only=rule.margin / 20)
+    return chance(rule, word, BANK, drop=3 * rule.margin, stage_only=0.01)
 
 
 def _against(rule: Rule, word: Word) -> str:
     if word == "faithful":
-        return f"equal rates, 2 % discordant, {BANK} items"
+        return f"equal rates, {10 * rule.margin:g} % discordant, {MOST} items"
     return f"a drop of {300 * rule.margin:g} points, {BANK} items"
 
 

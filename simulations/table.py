@@ -47,7 +47,7 @@ def line(rows: Sequence[Row]) -> dict[str, str]:
     powers = [percent(row.power) for row in rows if row.power is not None]
     return {
         "rule": first.rule,
-        "setting": f"{first.setting}; {sizes}" if sizes else first.setting,
+        "setting": f"{first.setting}: {sizes}" if sizes else first.setting,
         "nominal": percent(first.nominal),
         "measured": " · ".join(percent(row.measured) for row in rows),
         "runs": "exact" if first.runs is None else f"{first.runs:,}",

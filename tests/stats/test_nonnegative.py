@@ -127,6 +127,16 @@ def test_figures_below_the_resolution_are_no_spread():
     assert limits(sums, [64] * 10, resolution=1e-30).high == 14.0
 
 
+def test_the_lognormal_limit_stays_near_the_largest_text():
+    """It is at most so many times the largest figure; the bootstrap's limit is as it is."""
+    sums = [1e-4, 1.0, 1e-4, 2.0, 1e-4, 1e-4, 1e-4, 3.0, 1e-4, 1e-4]
+    free, near, nearer = (limits(sums, [1] * 10, times=times).high for times in (inf, 2.0, 0.01))
+    assert free == 14.0
+    assert near == pytest.approx(6.0)
+    again = cluster_bootstrap([*sums, 3.0], [1] * 11, rng=rng(), resamples=499)
+    assert nearer == pytest.approx(again.high)
+
+
 def test_degenerate_texts():
     """Equal texts have their figure as upper limit, one text has none, empty ones are left out."""
     same = limits([2.0, 4.0, 8.0], [10, 20, 40])
@@ -147,7 +157,7 @@ def test_limits_are_in_order(texts):
     found = limits(sums, weights, resamples=99)
     assert 0 <= found.low <= found.value * (1 + 1e-9)
     assert found.value <= found.high * (1 + 1e-9)
-    assert found.high <= max(14.0, max(s / w for s, w in texts)) * (1 + 1e-9)
+    assert found.high <= max(14.0, *(s / w for s, w in texts)) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(

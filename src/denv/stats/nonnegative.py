@@ -40,6 +40,7 @@ def nonnegative_mean(
     rng: np.random.Generator,
     resolution: float,
     most: float,
+    times: float = inf,
     confidence: float = 0.95,
     resamples: int = 9999,
 ) -> NonnegativeMean:
@@ -58,6 +59,9 @@ def nonnegative_mean(
         keeps figures of nothing at all from looking like a wide spread.
     most
         No limit is above it, unless a text is.
+    times
+        The lognormal limit is at most so many times the largest text's figure. Without it a wide
+        spread among small figures alone puts the limit far beyond all of them.
     confidence
         Two-sided coverage, strictly between 0 and 1; each tail holds half of the rest.
 
@@ -68,7 +72,8 @@ def nonnegative_mean(
         of :func:`lognormal_upper` and the bootstrap's (BCa) with one more text, as long as the
         longest, whose figure is that of the worst: as Clopper and Pearson's upper limit of k in n
         reckons with one more. It holds where the texts' figures are lognormal, or like it, and
-        where a share of at least 5/n of the texts is much worse than the others. **No limit from
+        where a share of at least 5/n of the texts is much worse than the others; with ``times``
+        from so many texts on as are sure enough to hold a large one. **No limit from
         n texts can hold for a fault that shows in so few texts that all n may miss it**: of a
         share s they do with the chance :math:`(1-s)^n`. Equal texts have their own figure as
         upper limit.
@@ -102,6 +107,7 @@ def nonnegative_mean(
         return NonnegativeMean(value, low, max(value, float(figures.max())), confidence, len(s))
     least = min(resolution, float(figures.max()))
     bent = lognormal_upper(np.maximum(figures, least), w, alpha=tail)
+    bent = min(bent, times * float(figures.max()))
     more = np.append(s, figures.max() * w.max()), np.append(w, w.max())
     drawn = cluster_bootstrap(*more, rng=rng, confidence=confidence, resamples=resamples)
     high = max(value, bent, value if drawn.high is None else drawn.high)

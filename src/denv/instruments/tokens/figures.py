@@ -37,6 +37,13 @@ RATE = (0.0, 1.0)
 MOST_NATS = -log(REST_RESOLUTION)
 """No upper limit of a divergence is above it: lists do not resolve more."""
 
+TIMES_KL, TIMES_TV = 1.5, 1.0
+"""So many times the largest text's figure the limit may be that supposes it lognormal.
+
+With ten texts or more the levels hold: for a divergence whose logarithm varies by up to 1.5, and
+for a total variation, which cannot exceed 1, by up to 1.
+"""
+
 Value = Callable[[Positions], FloatArray]
 
 
@@ -93,7 +100,13 @@ class Measure:
         return {"value": found.value, "interval": interval, "method": method}
 
     def small_figure(
-        self, texts: Sequence[Compared], value: Value, *, resolution: float, most: float
+        self,
+        texts: Sequence[Compared],
+        value: Value,
+        *,
+        resolution: float,
+        most: float,
+        times: float,
     ) -> dict[str, Json] | None:
         """Give a mean that decides by how small it is, with limits for few and skewed texts.
 
@@ -109,6 +122,7 @@ class Measure:
             rng=self.rng,
             resolution=resolution,
             most=most,
+            times=times,
             confidence=self.confidence,
             resamples=self.resamples,
         )
@@ -153,13 +167,17 @@ def main_figures(
 def divergence(texts: Sequence[Compared], measure: Measure) -> dict[str, Json] | None:
     """Give the divergence as far as it is seen."""
     resolution, _ = measure.margins.resolutions()
-    return measure.small_figure(texts, lambda one: one.kl, resolution=resolution, most=MOST_NATS)
+    return measure.small_figure(
+        texts, lambda one: one.kl, resolution=resolution, most=MOST_NATS, times=TIMES_KL
+    )
 
 
 def variation(texts: Sequence[Compared], measure: Measure) -> dict[str, Json] | None:
     """Give total variation with all that is not seen."""
     _, resolution = measure.margins.resolutions()
-    return measure.small_figure(texts, lambda one: one.tv_high, resolution=resolution, most=1.0)
+    return measure.small_figure(
+        texts, lambda one: one.tv_high, resolution=resolution, most=1.0, times=TIMES_TV
+    )
 
 
 def _delta_nll(texts: Sequence[Compared], measure: Measure) -> dict[str, Json] | None:
