@@ -2,7 +2,7 @@
 
     python -m simulations [--quick] [RULE …]
 
-All of it takes some ten minutes of one processor. Each setting has a random stream of its own, so
+All of it takes some five minutes of one processor. Each setting has a random stream of its own, so
 that a rule gives the same figures alone and among others. The exit status is 1 where a level was
 found exceeded by more than the chance of the draw.
 """

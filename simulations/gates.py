@@ -68,7 +68,7 @@ def rows(quick: bool) -> Sequence[Row]:
     """Give the sampling checks, the factor check and the tolerances."""
     servers, runs = (SERVERS[1:], 40) if quick else (SERVERS, 400)
     return [
-        *(_hot(server, runs) for server in servers),
+        *(_hot(server, runs if quick else 1500) for server in servers),
         *(_nucleus(server, runs) for server in servers),
         *(_factor(sigma, 20 if quick else 200) for sigma in (0.001, 0.01, 0.1)),
         *(_drift(sigma) for sigma in (0.002, 0.005, 0.01)),

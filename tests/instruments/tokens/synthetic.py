@@ -242,7 +242,8 @@ class Engine:
         if asked is not None and asked > self.most:
             return {"error": {"message": f"{asked} is more than {self.most}"}}
         choice: dict[str, Any] = {"index": 0, "text": "?", "finish_reason": "length"}
-        said = self.generate(ids, 1)
+        pushed = [int(each) - self.spelling for each in body.get("logit_bias", {})]
+        said = pushed or self.generate(ids, 1)
         if self.flavour == "vllm" and "prompt_logprobs" in body:
             choice["prompt_logprobs"] = [
                 None if n == 0 else self._mapping(ids[:n], ids[n], asked) for n in range(len(ids))

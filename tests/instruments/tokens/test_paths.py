@@ -10,7 +10,7 @@ import pytest
 from denv.instruments.bank import Prompt
 from denv.instruments.probes import Probe, play
 from denv.instruments.tokens.abilities import TRIAL, chat_body, find_abilities, read_text
-from denv.instruments.tokens.forcing import ForcingError
+from denv.instruments.tokens.forcing import CompletionSteps, ForcingError
 from denv.instruments.tokens.prefill import Prefill
 from denv.instruments.tokens.runs import SlotRuns
 from denv.instruments.tokens.targets import Target, Text
@@ -238,3 +238,41 @@ def test_without_a_plain_token_a_part_of_a_character_is_a_reason():
 
     with pytest.raises(ForcingError, match="no probabilities"):
         play(SlotRuns(Side.STAGE, 100).force(target(engine), repeat=0), silent)
+
+
+def test_a_push_that_moves_values_is_not_used():
+    """An engine that lists values after the bias is asked without it, and its own are read."""
+
+    class Biased(Engine):
+        def _value(self, context, token):
+            return 0.0 if token in self.pushed else super()._value(context, token)
+
+        def _listed(self, context, count):
+            found = super()._listed(context, count)
+            return [(t, 0.0 if t in self.pushed else v - 9.0 * bool(self.pushed)) for t, v in found]
+
+        def _completions(self, body):
+            self.pushed = {int(each) for each in body.get("logit_bias", {})}
+            return super()._completions(body)
+
+        pushed: frozenset[int] = frozenset()
+
+    wanted = ("stepwise",)
+    plain = play(find_abilities(Side.STAGE, top=100, wanted=wanted), Engine("vllm"))
+    biased = play(find_abilities(Side.STAGE, top=100, wanted=wanted), Biased("vllm"))
+    pushes = [getattr(one.forcers["stepwise"], "pushes", None) for one in (plain, biased)]
+    assert pushes == [True, False]
+
+
+def test_a_deep_token_is_read_by_steps_too():
+    """With lists of two, pushing the text's own token shows its value."""
+    engine = Engine("vllm", most=5)
+    wanted = target(engine)
+    forced = play(CompletionSteps(Side.STAGE, 2).force(wanted, repeat=0), engine)
+    exact = [
+        engine.distribution([*wanted.prompt, *wanted.ids[:at]])[
+            0 if token == END else 1 + token - len(SPECIALS)
+        ]
+        for at, token in enumerate(wanted.ids)
+    ]
+    assert [entry.logprob for entry in forced] == pytest.approx(exact, abs=1e-12)

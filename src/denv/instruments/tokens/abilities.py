@@ -177,7 +177,8 @@ def _candidates(side: Side, path: str, *, top: int, plain: int | None) -> list[F
     if path == PROMPT_LOGPROBS:
         kinds = (PromptLogprobs, InputLogprobs, Echo)
         return [kind(side, count) for kind in kinds for count in tops(top)]
-    return [SlotRuns(side, top, plain), *(CompletionSteps(side, count) for count in tops(top))]
+    steps = [CompletionSteps(side, count, push) for count in tops(top) for push in (True, False)]
+    return [SlotRuns(side, top, plain), *steps]
 
 
 def _first_working(candidates: Sequence[Forcer], target: Target) -> Strand[Forcer | None]:
@@ -185,6 +186,10 @@ def _first_working(candidates: Sequence[Forcer], target: Target) -> Strand[Force
     for forcer in candidates:
         try:
             forced = yield from forcer.force(target, repeat=0)
+            if isinstance(forcer, CompletionSteps) and forcer.pushes:
+                raw = yield from forcer.moves_nothing(target)
+                if not raw:
+                    continue
         except ForcingError:
             continue
         if all(entry is not None and len(entry.top) > 1 for entry in forced):

@@ -37,7 +37,7 @@ RATE = (0.0, 1.0)
 MOST_NATS = -log(REST_RESOLUTION)
 """No upper limit of a divergence is above it: lists do not resolve more."""
 
-TIMES_KL, TIMES_TV = 1.5, 1.0
+TIMES_KL, TIMES_TV = 2.0, 1.2
 """So many times the largest text's figure the limit may be that supposes it lognormal.
 
 With ten texts or more the levels hold: for a divergence whose logarithm varies by up to 1.5, and

@@ -21,13 +21,19 @@ from denv.instruments.tokens.readings import (
     of_prompt_logprobs,
 )
 from denv.instruments.tokens.targets import Target, one_line
-from denv.records import Exchange, Json, Side
+from denv.records import Exchange, Json, Side, TokenLogprob
 
 PROMPT_LOGPROBS = "prompt-logprobs"
 STEPWISE = "stepwise"
 PREFILL = "assistant-prefill"
 PATHS = (PROMPT_LOGPROBS, STEPWISE, PREFILL)
 """The paths, best first: one request a text, one request a token, and that through chat."""
+
+PUSH = 100
+"""The largest bias that the API allows."""
+
+SAME_NATS = 1e-3
+"""By so much the same value may differ when it is asked for twice."""
 
 Forced = tuple[Any, ...]
 """A reading for each token of a target (``TokenLogprob``), None where there is none."""
@@ -115,27 +121,50 @@ class Echo:
 
 @dataclass(frozen=True, slots=True)
 class CompletionSteps:
-    """Raw completions of one token, from ever longer prompts of ids."""
+    """Raw completions of one token, from ever longer prompts of ids.
+
+    With ``pushes`` the text's own token is made the choice, so that it is listed however deep it
+    lies; only where that moves no value, as engines do that list raw ones.
+    """
 
     side: Side
     top: int
+    pushes: bool = True
     path: ClassVar[str] = STEPWISE
     needs_ids: ClassVar[bool] = True
 
     def force(self, target: Target, *, repeat: int) -> Strand[Forced]:
         """Ask for the token after each part of the text."""
         found = []
-        for at, token_id in enumerate(target.ids):
-            part = replace(target, ids=target.ids[:at])
-            # Without ids, tokens of equal text would be one.
-            asks = {"logprobs": self.top, "return_tokens_as_token_ids": True}
-            body = {**_greedy(part), **asks}
-            document = yield from asked(self.side, COMPLETIONS, body, repeat=repeat)
-            read = of_choice(choice_of(document))
-            if not read or read[0].id is None:
-                raise ForcingError(f"{COMPLETIONS} gave no logprobs with token ids")
-            found.append(centred(read[0], token_id=token_id))
+        for at in range(len(target.ids)):
+            found.append((yield from self._step(target, at, repeat=repeat, pushes=self.pushes)))
         return tuple(found)
+
+    def moves_nothing(self, target: Target) -> Strand[bool]:
+        """Whether the listed values are the same with and without the push."""
+        at = len(target.ids) - 1
+        pushed = yield from self._step(target, at, repeat=0, pushes=True)
+        plain = yield from self._step(target, at, repeat=0, pushes=False)
+        values = {one.id: one.logprob for one in pushed.top}
+        same = [
+            abs(values[one.id] - one.logprob) <= SAME_NATS
+            for one in plain.top
+            if one.logprob is not None and values.get(one.id) is not None
+        ]
+        return len(same) > 1 and all(same)
+
+    def _step(self, target: Target, at: int, *, repeat: int, pushes: bool) -> Strand[TokenLogprob]:
+        part, token_id = replace(target, ids=target.ids[:at]), target.ids[at]
+        # Without ids, tokens of equal text would be one.
+        asks = {"logprobs": self.top, "return_tokens_as_token_ids": True}
+        body = {**_greedy(part), **asks}
+        if pushes:
+            body["logit_bias"] = {str(token_id): PUSH}
+        document = yield from asked(self.side, COMPLETIONS, body, repeat=repeat)
+        read = of_choice(choice_of(document))
+        if not read or read[0].id is None:
+            raise ForcingError(f"{COMPLETIONS} gave no logprobs with token ids")
+        return centred(read[0], token_id=token_id)
 
 
 def choice_of(document: Mapping[str, Json]) -> dict[str, Json]:
