@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -q
 
-.PHONY: help demo test test-vllm check fix bench mutants pins clean
+.PHONY: help demo test test-vllm check fix bench simulations mutants pins clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -44,6 +44,9 @@ fix: $(VENV)/.dev    ## what can be mended without thought
 bench: $(VENV)/.dev    ## ratios against a bare loop on the same stub, and against a peer
 	$(PIP) -e '.[lab,dev,bench]'
 	$(BIN)/python -m benchmarks.overhead --inspect
+
+simulations: $(VENV)/.dev    ## how often every rule errs: the tables of docs/statistics.md
+	$(BIN)/python -m simulations
 
 mutants: $(VENV)/.dev    ## do the tests notice small faults in what decides? (half an hour)
 	$(PIP) -e '.[lab,dev,mutants]'

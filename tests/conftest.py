@@ -1,6 +1,4 @@
-"""Profiles of Hypothesis: everyday runs without deadlines, which busy machines miss; mutants meet
-few, fixed examples.
-"""
+"""Profiles of Hypothesis: no deadlines, which busy machines miss; mutants meet few examples."""
 
 from __future__ import annotations
 

@@ -75,6 +75,7 @@ def agreement_picture(document: Document) -> Markup | None:
             linestyle="none",
         )
         axes.set_xticks(places, labels)
+        axes.set_xlim(-0.5, len(rows) - 0.5)
         axes.set_xlabel("tokens of the text")
         axes.set_ylabel("top-1 agreement")
         axes.set_ylim(min(0.9, *(low for low, _ in limits)) - 0.01, 1.01)
@@ -92,7 +93,7 @@ def rank_picture(document: Document) -> Markup | None:
     if rank is None or not sum(rank["counts"]):
         return None
     counts = rank["counts"]
-    labels = [*map(str, range(1, len(counts))), f"≥ {len(counts)}"]
+    labels = [*map(str, range(1, len(counts))), f"{len(counts)}+"]
 
     def plot(axes: Axes) -> None:
         axes.bar(range(len(counts)), counts, color=FIRST)

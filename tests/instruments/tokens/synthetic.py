@@ -195,7 +195,7 @@ class Engine:
     def _chat(self, body: Any) -> Any:
         prompt, prefix = self._conversation(body)
         said = self.generate([*prompt, *prefix], body["max_tokens"])
-        shows = self.flavour in {"llama", "vllm"}
+        shows = self.flavour == "llama"  # vLLM shows the ids of the choice alone
         context = [*prompt, *prefix]
         content = [
             self._entry([*context, *said[:n]], t, count=body.get("top_logprobs", 0), ids=shows)

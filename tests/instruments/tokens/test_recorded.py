@@ -88,20 +88,31 @@ async def measured(folder: Path, name: str, path: str) -> Mapping[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "most_kl"), [("float32", 3e-4), ("bfloat16", 3e-3)], ids=["float32", "bfloat16"]
+    ("name", "apart", "most_kl"),
+    [("float32", 1e-6, 3e-4), ("bfloat16", 5e-4, 3e-3)],
+    ids=["float32", "bfloat16"],
 )
-async def test_both_paths_give_the_same_figures(tmp_path, name, most_kl):
+async def test_both_paths_give_the_same_figures(tmp_path, name, apart, most_kl):
     """Prompt logprobs and steps read the same distributions; both engines hold the same weights.
 
-    Other texts of the same two engines differed by 7e-5 nats in float32, 7e-4 in bfloat16, and
-    agreed in 99.9 % of the tokens.
+    In bfloat16 the engine itself rounds otherwise when it reads a prompt in one piece. Other texts
+    of the same engines differed by 7e-5 nats in float32, 7e-4 in bfloat16, and agreed in 99.9 %
+    of the tokens.
     """
     one, other = [await measured(tmp_path, name, path) for path in FORCERS]
     for figure in DECIDING:
-        assert one[figure]["value"] == pytest.approx(other[figure]["value"], abs=1e-6), figure
-    assert one["tokens"] == other["tokens"] > 400
-    assert one["texts"] == other["texts"] == 12
-    assert one["matched"]["ids"] >= 10
+        assert one[figure]["value"] == pytest.approx(other[figure]["value"], abs=apart), figure
+    assert one["tokens"] == other["tokens"] >= 350
+    assert one["matched"]["ids"] == one["texts"] == other["texts"] >= 9
     assert 0 < one["kl_lower_bound"]["value"] < most_kl
     assert one["top1_agreement"]["value"] > 0.98
     assert one["delta_nll"]["value"] == pytest.approx(0, abs=0.01)
+
+
+@pytest.mark.parametrize(("name", "most_kl"), [("float32", 1e-6), ("bfloat16", 3e-3)])
+async def test_a_chat_is_what_its_own_text_forces(tmp_path, name, most_kl):
+    """The engine's own greedy text, as chat gave it and forced: the floor of its chat."""
+    floor = (await measured(tmp_path, name, "prompt-logprobs"))["floor"]
+    assert floor["tokens"] > 100
+    assert 0 <= floor["kl_lower_bound"]["value"] < most_kl
+    assert floor["top1_agreement"]["value"] > 0.98

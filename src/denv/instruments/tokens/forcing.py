@@ -135,9 +135,10 @@ class CompletionSteps:
 
     def force(self, target: Target, *, repeat: int) -> Strand[Forced]:
         """Ask for the token after each part of the text."""
-        found = []
-        for at in range(len(target.ids)):
-            found.append((yield from self._step(target, at, repeat=repeat, pushes=self.pushes)))
+        found: list[TokenLogprob] = []
+        while len(found) < len(target.ids):
+            at = len(found)
+            found += [(yield from self._step(target, at, repeat=repeat, pushes=self.pushes))]
         return tuple(found)
 
     def moves_nothing(self, target: Target) -> Strand[bool]:
@@ -145,11 +146,11 @@ class CompletionSteps:
         at = len(target.ids) - 1
         pushed = yield from self._step(target, at, repeat=0, pushes=True)
         plain = yield from self._step(target, at, repeat=0, pushes=False)
-        values = {one.id: one.logprob for one in pushed.top}
+        values = {one.id: one.logprob for one in pushed.top if one.logprob is not None}
         same = [
             abs(values[one.id] - one.logprob) <= SAME_NATS
             for one in plain.top
-            if one.logprob is not None and values.get(one.id) is not None
+            if one.logprob is not None and one.id in values
         ]
         return len(same) > 1 and all(same)
 

@@ -129,17 +129,21 @@ def table(entry: TokenLogprob, *, by_ids: bool) -> dict[object, float]:
 
 
 def _distinct(entries: Sequence[TopLogprob]) -> Iterator[TopLogprob]:
-    """Give each token once: its own entry repeats one of the alternatives."""
+    """Give each token once: its own entry repeats one of the alternatives.
+
+    Some servers show the id of the own token alone; then tokens are told apart by their text.
+    """
     seen: set[object] = set()
+    ids = all(one.id is not None for one in entries)
     for one in entries:
-        mark = (one.token, one.bytes) if one.id is None else one.id
+        mark = one.id if ids else (one.token, one.bytes)
         if mark not in seen:
             seen.add(mark)
             yield one
 
 
 def _same(one: TopLogprob, own: TopLogprob) -> bool:
-    return (one.id, one.token, one.bytes) == (own.id, own.token, own.bytes)
+    return (one.token, one.bytes) == (own.token, own.bytes)
 
 
 def _key(entry: TopLogprob | TokenLogprob, *, by_ids: bool) -> object:
