@@ -26,7 +26,7 @@ demo: $(VENV)/.lab    ## the main job on real servers: a faithful stage passes, 
 	$(BIN)/denv parity demo
 
 test: $(VENV)/.dev    ## all tests, real servers included
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
 
 test-vllm: $(VENV)/.dev    ## gates and tokens between real vLLM and llama.cpp (2.5 GB, opt-in)
 	DENV_VLLM=$${DENV_VLLM:-1} $(BIN)/pytest -s -v tests/vllm

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from denv.cli import loop
 from denv.cli.measuring import LINE_EVERY_S, price_of
-from denv.cli.outputs import check_targets, write_text
+from denv.cli.outputs import check_files, check_targets, write_text
 from denv.cli.running import stopped_by_signals
 from denv.cli.sides import endpoint, read
 from denv.client.secrets import check_url, origin
@@ -33,6 +33,7 @@ def speed_command(options: Mapping[str, Any]) -> int:
     console = Console(stderr=True)
     targets = {"--json": options["json_file"], "--html": options["html_file"]}
     check_targets(targets)
+    check_files(targets, [])
     speed, endpoints = plan(options)
     _say_cost(speed, endpoints, console)
     benched = _run(speed, endpoints, console, quiet=options["quiet"])

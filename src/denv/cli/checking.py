@@ -23,6 +23,7 @@ from denv.cli.sides import price_of_side
 from denv.power import power_of
 from denv.records import Side, Thresholds
 from denv.report.text import escaped
+from denv.runner import Settings
 from denv.suite import Suite, Volume, advise, load_suite, volume_of
 from denv.verdict import check_thresholds, effective_rates, percent
 
@@ -42,6 +43,7 @@ def check_command(options: Mapping[str, Any], *, plan: bool = False) -> int:
     suite = load_suite(suite_of(sources))
     thresholds = make_thresholds(sources)
     check_thresholds(thresholds, suite.kinds)
+    Settings(max_tokens=max_tokens_of(sources), repeats=repeats_of(sources)).check()
     ungated = without_gate(thresholds, suite.kinds)
     volume = volume_of(
         suite,

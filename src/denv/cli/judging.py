@@ -80,6 +80,11 @@ def read_gates(path: Path) -> Mapping[str, Any]:
     document = read_document("--gates", path)
     if document.get("schema") != GATES_SCHEMA:
         raise UsageError(f"--gates {path}: not a document of {GATES_SCHEMA}")
+    admissible = document.get("admissible")
+    if not isinstance(admissible, dict) or not all(
+        isinstance(v, bool) for v in admissible.values()
+    ):
+        raise UsageError(f"--gates {path}: admissible: not what denv parity gates writes")
     return document
 
 

@@ -12,7 +12,7 @@ import click
 from rich.console import Console, RenderableType
 
 from denv.cli import loop
-from denv.cli.outputs import check_targets, write_text
+from denv.cli.outputs import check_files, check_targets, write_text
 from denv.cli.parity import FILE, FOLDER, pace_options
 from denv.cli.plan import both_sides
 from denv.cli.running import stopped_by_signals
@@ -30,6 +30,9 @@ EXIT_CODES = {
 }  # fmt: skip
 
 LINE_EVERY_S = 15.0
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Documents are some hundred kilobytes."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -70,6 +73,7 @@ def measure_command(
     console = Console(stderr=True)
     targets = {"--json": options["json_file"], "--html": options.get("html_file")}
     check_targets(targets)
+    check_files(targets, _inputs(options))
     sides = both_sides(options)
     store = open_store(data_folder(options["store"]))
     try:
@@ -84,6 +88,16 @@ def measure_command(
         write_text("--html", targets["--html"], page(measured.document))
     console.print(render(measured.document))
     return EXIT_CODES[measured.exit_verdict]
+
+
+def _inputs(options: Mapping[str, Any]) -> list[tuple[str, Path]]:
+    """Give the files that a measurement reads, each with the option that names it."""
+    named = {
+        "--gates": options.get("gates"),
+        "--release": options.get("release"),
+        **{f"--{side}-key-file": options.get(f"{side}_key_file") for side in Side},
+    }
+    return [(option, Path(path)) for option, path in named.items() if path]
 
 
 def _run(
@@ -158,7 +172,11 @@ def read_document(option: str, path: Path) -> Mapping[str, Json]:
     from denv import strictjson
     from denv.errors import UsageError
 
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{option} {path}: not a file")
     try:
+        if path.stat().st_size > MOST_BYTES:
+            raise UsageError(f"{option} {path}: larger than {MOST_BYTES} bytes, not a document")
         document = strictjson.loads(path.read_bytes())
     except OSError as error:
         raise UsageError(f"{option} {path}: {error.strerror}") from None

@@ -65,7 +65,24 @@ def check_overwriting(options: Mapping[str, Any], inputs: Sequence[tuple[str, st
     UsageError
         Names both options.
     """
-    files = [(o, Path(t)) for o, t in _targets(options).items() if t != "-" and _is_replaced(t)]
+    check_files(_targets(options), inputs)
+
+
+def check_files(
+    targets: Mapping[str, str | Path | None], inputs: Sequence[tuple[str, str | Path]]
+) -> None:
+    """Refuse what :func:`check_overwriting` does, for places that are named by their options.
+
+    Raises
+    ------
+    UsageError
+        Names both options.
+    """
+    files = [
+        (option, Path(target))
+        for option, target in targets.items()
+        if target is not None and str(target) != "-" and _is_replaced(str(target))
+    ]
     for option, target in files:
         for name, path in inputs:
             if _same(target, Path(path)):
@@ -133,6 +150,6 @@ def write_text(option: str, target: str | Path, text: str) -> None:
         sys.stdout.flush()
         return
     try:
-        Path(target).write_text(text, "utf-8")
+        Path(target).write_bytes(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise HarnessError(f"{option} {target}: {error.strerror}") from error

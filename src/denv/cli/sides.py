@@ -18,6 +18,9 @@ from denv.release import CARRIES_A_KEY, HEADER_NAME, parse_rate
 
 DEFAULT = Endpoint(url="")
 
+MOST_PRICE = 1e12
+"""Of a million tokens; sums of larger ones would be no numbers any more."""
+
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -238,6 +241,6 @@ def price_of_side(side: Side, text: str | None) -> Price | None:
         prompt, completion = (float(part) for part in text.split("/"))
     except ValueError:
         raise UsageError(f"--{side}-price {text!r}: write it as IN/OUT, as in 0.14/0.28") from None
-    if not (0 <= prompt < float("inf") and 0 <= completion < float("inf")):
-        raise UsageError(f"--{side}-price {text!r}: prices are numbers from 0 on")
+    if not (0 <= prompt <= MOST_PRICE and 0 <= completion <= MOST_PRICE):
+        raise UsageError(f"--{side}-price {text!r}: prices are numbers from 0 to {MOST_PRICE:g}")
     return Price(prompt, completion)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from denv.cli.measuring import measure_command, measure_options, page_option, read_document
+from denv.cli.judging import read_gates
+from denv.cli.measuring import measure_command, measure_options, page_option
 from denv.cli.parity import FILE
 from denv.cli.texts import check_texts
 from denv.errors import UsageError
@@ -16,7 +16,6 @@ MOST_TEXTS = 10_000
 MOST_TOKENS = 100_000
 MOST_ALTERNATIVES = 1000
 PATHS = ("auto", "prompt-logprobs", "stepwise", "assistant-prefill")
-GATES_SCHEMA = "denv.parity.gates/1"
 
 
 @click.command()
@@ -90,7 +89,7 @@ def tokens_command(options: dict[str, Any]) -> int:
         top=options["top"],
         margins=margins,
         alpha=float(1 - confidence),
-        gates=_gates(options["gates"]),
+        gates=None if options["gates"] is None else read_gates(options["gates"]),
         force=options["force"],
     )
     return measure_command(instrument, options, render=render, page=page)
@@ -117,12 +116,3 @@ def _positive(option: str, value: float | None, *, most: float | None) -> float 
         limit = "" if most is None else f", at most {most:g}"
         raise UsageError(f"{option} is {value:g}, it must be a number above 0{limit}")
     return value
-
-
-def _gates(path: Path | None) -> Any:
-    if path is None:
-        return None
-    document = read_document("--gates", path)
-    if document.get("schema") != GATES_SCHEMA:
-        raise UsageError(f"--gates {path}: not a document of {GATES_SCHEMA}")
-    return document

@@ -171,9 +171,17 @@ def _listed(exchange: Exchange, name: str) -> tuple[tuple[str, ...], str | None]
     if not isinstance(entries, list):
         raise EndpointError(f"{name}: /models lists nothing that can be read; name the model")
     found = [e for e in entries if isinstance(e, dict) and isinstance(e.get("id"), str)]
+    for entry in found:
+        if not _is_text(entry["id"]):
+            raise EndpointError(f"{name}: /models lists a name that is no text; name the model")
     owner = found[0].get("owned_by") if found else None
     ids = tuple(dict.fromkeys(entry["id"] for entry in found))
     return ids, owner if isinstance(owner, str) else None
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be written at all: lone surrogates have no encoding."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _only(served: tuple[str, ...], name: str) -> str:

@@ -111,7 +111,9 @@ class Speed:
         short = yield from server.ask("", self.tokens)
         long = yield from server.ask(text, self.tokens)
         if short.problem is not None:
-            raise HarnessError(f"the {server.target.name} gives no stream: {short.problem}")
+            raise HarnessError(
+                f"the {server.target.name} gives no stream: {' '.join(str(short.problem).split())}"
+            )
         server.calibrate(short, long, characters=len(text))
 
     def _drafting(self, stage: Server) -> Strand[Drafting]:
