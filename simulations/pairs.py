@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy.special import gammaln
 from scipy.stats import norm
 
-from denv.instruments.paired.judging import DIFFERENT_TAIL, FAITHFUL_TAIL
+from denv.instruments.paired.judging import DIFFERENT_TAIL, FAITHFUL_TAIL, MIN_PAIRS
 from simulations.row import Row
 
 RULE = "answers, derivations"
@@ -56,7 +56,7 @@ class Rule:
             for limit in (self.margin, -self.margin)
         )
         if word == "faithful":
-            return np.asarray((above < -z) & (below > z))
+            return np.asarray((above < -z) & (below > z) & (n >= MIN_PAIRS))
         return np.asarray((above > z) | (below < -z))
 
 

@@ -53,14 +53,17 @@ def read_rule(options: Mapping[str, Any]) -> dict[str, Any]:
     UsageError
         Names the option.
     """
-    from denv.instruments.paired.judging import MAX_ALPHA
+    from denv.instruments.paired.judging import MAX_ALPHA, MAX_MARGIN
 
     alpha = 1 - _share("--confidence", options["confidence"])
     if alpha > Fraction(str(MAX_ALPHA)):
         raise UsageError(f"--confidence {options['confidence']}: must be at least 95 %")
     gates = None if options["gates"] is None else read_gates(options["gates"])
+    margin = _share("--margin", options["margin"])
+    if margin > MAX_MARGIN:
+        raise UsageError(f"--margin {options['margin']}: must be at most 10 %")
     return {
-        "margin": float(_share("--margin", options["margin"])),
+        "margin": float(margin),
         "alpha": float(alpha),
         "gates": gates,
         "force": options["force"],

@@ -34,8 +34,12 @@ BIAS = 1000.0
 RUNS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 """Tokens that one request may ask for."""
 
-OVERHEAD = 0.3
-"""What a request costs besides its tokens, in tokens: some 5 ms at 16 ms a token."""
+OVERHEAD_ALONE, OVERHEAD_TOGETHER = 0.25, 0.55
+"""What a request costs besides its tokens, in tokens.
+
+Of several that are sent at once the server begins with the first alone, so that the others lose
+a token's time.
+"""
 
 PRIOR_AGREED, PRIOR_SEEN = 19, 20
 """Before anything was seen, 19 of 20 tokens are expected to agree."""
@@ -58,7 +62,7 @@ class Pace:
     seen: int = 0
     single: bool = False
 
-    def best_run(self) -> int:
+    def best_run(self, texts: int = 1) -> int:
         r"""Give the length of run with the most tokens taken for what it costs.
 
         With agreement :math:`a` a run of m gives :math:`(1-a^m)/(1-a)` tokens, the one that
@@ -66,11 +70,12 @@ class Pace:
 
         Examples
         --------
-        >>> [Pace(agreed=n, seen=100).best_run() for n in (50, 90, 99, 100)]
-        [1, 2, 6, 8]
+        >>> [Pace(agreed=n, seen=100).best_run(texts=4) for n in (50, 90, 99, 100)]
+        [1, 3, 8, 12]
         """
+        overhead = OVERHEAD_ALONE if texts == 1 else OVERHEAD_TOGETHER
         agreement = (self.agreed + PRIOR_AGREED) / (self.seen + PRIOR_SEEN)
-        return max(RUNS, key=lambda m: (1 - agreement**m) / (1 - agreement) / (m + OVERHEAD))
+        return max(RUNS, key=lambda m: (1 - agreement**m) / (1 - agreement) / (m + overhead))
 
     def learn(self, taken: Sequence[TokenLogprob]) -> None:
         """Take note of tokens of a text, and of what the server would have said."""
@@ -139,7 +144,7 @@ class SlotRuns:
                 text.slot = free.popleft()
                 yield from self._advance(text, 1, pace)
                 active.append(text)
-            count = pace.best_run()
+            count = pace.best_run(len(active))
             going_on = [text for text in active if not text.over]
             yield Together([self._advance(text, count, pace) for text in going_on])
             free.extend(text.slot for text in active if text.over)
