@@ -25,8 +25,8 @@ $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 demo: $(VENV)/.lab    ## the main job on real servers: a faithful stage passes, a damaged one fails
 	$(BIN)/denv parity demo
 
-test: $(VENV)/.dev    ## all tests, real servers included
-	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
+test: $(VENV)/.dev    ## all tests but the long simulations, real servers included
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not (simulation and slow)"
 
 test-vllm: $(VENV)/.dev    ## gates and tokens between real vLLM and llama.cpp (2.5 GB, opt-in)
 	DENV_VLLM=$${DENV_VLLM:-1} $(BIN)/pytest -s -v tests/vllm
@@ -47,6 +47,7 @@ bench: $(VENV)/.dev    ## ratios against a bare loop on the same stub, and again
 
 simulations: $(VENV)/.dev    ## how often every rule errs: the tables of docs/statistics.md
 	$(BIN)/python -m simulations
+	$(BIN)/pytest -n auto --maxprocesses 4 -m simulation
 
 mutants: $(VENV)/.dev    ## do the tests notice small faults in what decides? (half an hour)
 	$(PIP) -e '.[lab,dev,mutants]'

@@ -5,11 +5,12 @@ import re
 import click
 import pytest
 
+from simulations import RULES
 from tests.docs.pages import DOCS, PAGES, ROOT, all_commands, commands, options_in, options_of
 from tests.docs.pages import text_of as text
 
 COMMANDS = dict(all_commands())
-OPTIONS = set().union(*map(options_of, COMMANDS.values()))
+OPTIONS = {"--quick"}.union(*map(options_of, COMMANDS.values()))
 PAGE_OF = {
     "parity run": "parity-run.md",
     "parity check": "parity-check.md",
@@ -73,6 +74,9 @@ def test_shown_commands_parse(page, words):
         assert re.search(rf"^{words[1]}:", text(ROOT / "Makefile"), re.MULTILINE)
         return
     if words[0] == "cat":
+        return
+    if words[:3] == ["python", "-m", "simulations"]:
+        assert set(words[3:]) <= {"--quick", *RULES}
         return
     assert words[0] == "denv"
     name = next(n for size in (3, 2) if (n := " ".join(words[1 : 1 + size])) in COMMANDS)

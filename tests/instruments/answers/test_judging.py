@@ -126,3 +126,14 @@ def test_both_conditions(forced, unsure, right):
     assert found.verdict == right
     assert [reason.split(":")[0] for reason in found.reasons[:1]] == ["forced"]
     assert any(reason.startswith("unsure: ") for reason in found.reasons)
+
+
+def test_levels_that_are_not_held_are_not_offered():
+    """29 equal pairs lie within 10 points (9.6, z²/(n + z²)), and are not faithful all the same."""
+    assert verdict({"rr": 23, "ww": 6}, margin=0.10) == "undecided"
+    assert "29 pairs are too few to show it, 30 are needed" in reasons(
+        {"rr": 23, "ww": 6}, margin=0.10
+    )
+    assert verdict({"rr": 24, "ww": 6}, margin=0.10) == "faithful"
+    with pytest.raises(ValueError, match="margin"):
+        Settings(margin=0.11)
