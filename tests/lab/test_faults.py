@@ -2,8 +2,8 @@
 
 import pytest
 
-from denv.errors import HarnessError
-from denv.lab.faults import Faults, faulty, spoil
+from denv.errors import HarnessError, UsageError
+from denv.lab.faults import Faults, change_faults, faults_of, faulty, spoil
 from tests.lab_servers import chat, get, post
 
 
@@ -83,3 +83,36 @@ async def test_streams_are_refused_not_passed_unspoiled(lab_server):
     async with faulty(lab_server.url, Faults(drop_tools=True)) as url:
         status, _ = await post(f"{url}/chat/completions", body)
     assert status == 400
+
+
+@pytest.mark.lab
+async def test_a_running_proxy_is_told_what_to_spoil(lab_server):
+    """Faults begin and end while it runs; what it does not know is refused, and changes nothing."""
+    body = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
+    async with faulty(lab_server.url, Faults()) as base:
+        await change_faults(base, {"error_every": 1, "error_status": 503})
+        with pytest.raises(UsageError, match="unknown fault 'set_on_fire'"):
+            await change_faults(base, {"set_on_fire": True})
+        assert (await post(f"{base}/chat/completions", body))[0] == 503
+        await change_faults(base, {})
+        assert (await post(f"{base}/chat/completions", body))[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ([], "a JSON object"),
+        ({"drop_tools": 1}, "takes bool"),
+        ({"error_every": True}, "takes int"),
+    ],
+)
+def test_faults_are_read_strictly(wanted, said):
+    """A value of another type is refused by its name."""
+    with pytest.raises(UsageError, match=said):
+        faults_of(wanted)
+
+
+async def test_no_proxy_answers():
+    """Telling nobody is a plain error."""
+    with pytest.raises(UsageError, match="no proxy of the lab"):
+        await change_faults("http://127.0.0.1:9/v1", {})

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from denv.errors import UsageError
+
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -42,6 +44,40 @@ def serve(**options: Any) -> None:
 
     config = _config(options)
     asyncio.run(serve_forever(config, lambda server: click.echo(server.url)))
+
+
+@lab.command()
+@click.option("--upstream", required=True, metavar="URL", help="A faithful server, ends in /v1.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0 picks a free one.")
+def proxy(*, upstream: str, port: int) -> None:
+    """Stand before a server until interrupted; 'lab spoil' says what to spoil of its answers."""
+    from denv.cli.running import stopped_by_signals
+    from denv.lab.faults import Faults, faulty
+
+    async def go() -> None:
+        stop = asyncio.Event()
+        with stopped_by_signals(stop):
+            async with faulty(upstream, Faults(), port=port) as url:
+                click.echo(url)
+                await stop.wait()
+
+    asyncio.run(go())
+
+
+@lab.command()
+@click.argument("proxy_url", metavar="URL")
+@click.option("--faults", metavar="JSON", default="{}", help="Left out: none from now on.")
+def spoil(*, proxy_url: str, faults: str) -> None:
+    """Tell a running 'lab proxy' what to spoil, as {"drop_tools": true, "logprob_scale": 0.5}."""
+    from denv import strictjson
+    from denv.lab.faults import change_faults, faults_of
+
+    try:
+        wanted = strictjson.loads(faults)
+    except strictjson.StrictJsonError as error:
+        raise UsageError(f"--faults is not JSON: {error}") from None
+    faults_of(wanted)
+    asyncio.run(change_faults(proxy_url, wanted if isinstance(wanted, dict) else {}))
 
 
 def _config(options: dict[str, Any]) -> Any:

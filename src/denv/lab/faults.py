@@ -15,7 +15,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from denv.errors import HarnessError
+from denv.errors import HarnessError, UsageError
 from denv.records import Json
 
 
@@ -43,22 +43,84 @@ class Faults:
     keep_characters: int | None = None
 
 
+CONTROL = "/lab/faults"
+"""Where a running proxy is told what to spoil from now on."""
+
+TAKES: Mapping[str, tuple[type, ...]] = {
+    "logprob_scale": (int, float),
+    "finish_reason": (str,),
+    "reasoning_in_content": (str,),
+    "drop_tools": (bool,),
+    "error_every": (int,),
+    "error_status": (int,),
+    "keep_characters": (int,),
+}
+"""What a running proxy takes; the rest of the faults are for tests alone."""
+
+
 @asynccontextmanager
-async def faulty(upstream: str, faults: Faults) -> AsyncIterator[str]:
-    """Run the proxy for the length of the block and give its base, which ends in ``/v1``."""
+async def faulty(
+    upstream: str, faults: Faults, *, host: str = "127.0.0.1", port: int = 0
+) -> AsyncIterator[str]:
+    """Run the proxy for the length of the block and give its base, which ends in ``/v1``.
+
+    What it spoils can be changed while it runs: see :func:`change_faults`.
+    """
     async with aiohttp.ClientSession() as session:
         proxy = _Proxy(session, upstream, faults)
         app = web.Application(client_max_size=1 << 26)
         app.router.add_post("/v1/chat/completions", proxy.chat)
+        app.router.add_put(CONTROL, proxy.change)
         app.router.add_route("*", "/{path:.*}", proxy.forward)
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         try:
-            site = web.TCPSite(runner, "127.0.0.1", 0)
-            await site.start()
-            yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+            site = web.TCPSite(runner, host, port)
+            try:
+                await site.start()
+            except OSError as error:
+                raise HarnessError(f"port {port} cannot be listened on: {error.strerror}") from None
+            yield f"http://{host}:{runner.addresses[0][1]}/v1"
         finally:
             await runner.cleanup()
+
+
+async def change_faults(base: str, wanted: Mapping[str, Json]) -> None:
+    """Tell a running proxy what to spoil from now on; an empty mapping ends all faults.
+
+    Raises
+    ------
+    UsageError
+        The proxy does not take it, or there is none.
+    """
+    url = base.removesuffix("/v1") + CONTROL
+    try:
+        async with aiohttp.ClientSession() as session, session.put(url, json=wanted) as response:
+            if response.status != HTTPStatus.NO_CONTENT:
+                said = (await response.text())[:200]
+                raise UsageError(f"{base}: not taken (status {response.status}): {said}")
+    except aiohttp.ClientError as error:
+        raise UsageError(f"{base}: no proxy of the lab answers: {error}") from None
+
+
+def faults_of(wanted: Json) -> Faults:
+    """Read faults from JSON.
+
+    Raises
+    ------
+    UsageError
+        Names what is unknown or of another type.
+    """
+    if not isinstance(wanted, dict):
+        raise UsageError("faults are a JSON object")
+    for name, value in wanted.items():
+        takes = TAKES.get(name)
+        if takes is None:
+            raise UsageError(f"unknown fault {name[:40]!r}; known are {', '.join(TAKES)}")
+        if not isinstance(value, takes) or (isinstance(value, bool) and bool not in takes):
+            raise UsageError(f"{name} takes {' or '.join(each.__name__ for each in takes)}")
+    read: dict[str, Any] = dict(wanted)
+    return Faults(**read)
 
 
 class _Proxy:
@@ -88,6 +150,14 @@ class _Proxy:
             if response.status == 200:
                 spoil(answer, faults)
             return web.json_response(answer, status=response.status)
+
+    async def change(self, request: web.Request) -> web.Response:
+        """Spoil something else from now on."""
+        try:
+            self._faults = faults_of(await request.json())
+        except (UsageError, ValueError) as error:
+            return web.Response(status=400, text=str(error))
+        return web.Response(status=204)
 
     async def forward(self, request: web.Request) -> web.Response:
         """Hand any other request on as it is."""
