@@ -4,19 +4,44 @@
 command lines share.
 """
 
-from denv.release.loading import load_release, load_settings
-from denv.release.quantities import parse_duration, parse_rate, parse_share, parse_thresholds
-from denv.release.settings import (
+from denv.release.alarms import (
+    AlarmCommand,
+    AlarmEntry,
+    Alertmanager,
+    Apprise,
+    CloudEvents,
+    PagerDuty,
+    Sink,
+)
+from denv.release.commands import Command, DeployCommand
+from denv.release.fields import (
     CARRIES_A_KEY,
     HEADER_NAME,
-    Engine,
+    Duration,
+    EnvironmentName,
     Line,
-    Parity,
     Rates,
+    Section,
+    Share,
+    SomeTime,
+)
+from denv.release.loading import load_release, load_settings
+from denv.release.quantities import parse_duration, parse_rate, parse_share, parse_thresholds
+from denv.release.rollout import (
+    Backoff,
+    Deploy,
+    Health,
+    Rollout,
+    RolloutReplica,
+    Webhook,
+    Weights,
+)
+from denv.release.settings import (
+    Engine,
+    Parity,
     Reference,
     Release,
     ReleaseSettings,
-    Section,
     Stage,
     release_schema,
 )
@@ -24,15 +49,35 @@ from denv.release.settings import (
 __all__ = [
     "CARRIES_A_KEY",
     "HEADER_NAME",
+    "AlarmCommand",
+    "AlarmEntry",
+    "Alertmanager",
+    "Apprise",
+    "Backoff",
+    "CloudEvents",
+    "Command",
+    "Deploy",
+    "DeployCommand",
+    "Duration",
     "Engine",
+    "EnvironmentName",
+    "Health",
     "Line",
+    "PagerDuty",
     "Parity",
     "Rates",
     "Reference",
     "Release",
     "ReleaseSettings",
+    "Rollout",
+    "RolloutReplica",
     "Section",
+    "Share",
+    "Sink",
+    "SomeTime",
     "Stage",
+    "Webhook",
+    "Weights",
     "load_release",
     "load_settings",
     "parse_duration",

@@ -25,6 +25,7 @@ _MESSAGES = {
     "bool_type": "must be true or false",
     "int_type": "must be a whole number",
     "list_type": "must be a list",
+    "tuple_type": "must be a list",
     "dict_type": "must be a mapping of keys to values",
     "model_type": "must be a mapping of keys to values",
     "string_pattern_mismatch": "must begin with http:// or https://",
@@ -50,7 +51,7 @@ def load_release(path: str | os.PathLike[str]) -> Release:
         recipe=settings.recipe,
         parity=settings.parity,
         rollout=settings.rollout,
-        alarms=tuple(settings.alarms),
+        alarms=tuple(entry.sink for entry in settings.alarms),
     )
 
 

@@ -1,0 +1,1 @@
+"""The deployment gate: a release's way to a stage, batch by batch, and back where it fails."""
