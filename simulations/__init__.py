@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from simulations import (
+    bake,
     combined,
     floor,
     gates,
@@ -29,6 +30,7 @@ RULES: Mapping[str, Rule] = {
     "all": combined.rows,
     "gates": gates.rows,
     "looks": looks.rows,
+    "bake": bake.rows,
     "intervals": intervals.rows,
 }
 """By the name on the command line: asked whether to be quick, each gives its rows."""

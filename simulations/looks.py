@@ -7,7 +7,7 @@ from math import exp, log, log1p
 
 import numpy as np
 
-from denv.stats.detection import BernoulliCusum, ShiryaevRoberts
+from denv.stats.detection import BernoulliCusum, PooledShiryaevRoberts, ShiryaevRoberts
 from denv.stats.floor import conformal_p
 from denv.stats.multiplicity import benjamini_hochberg, holm
 from denv.stats.permutation import sign_flip
@@ -43,6 +43,8 @@ def rows(quick: bool) -> Sequence[Row]:
         _mixture(SHORT if quick else LONG),
         *_sprt(),
         *_detectors(20 if quick else 400),
+        *_pooled(10 if quick else 200, 50.0 if quick else 365.0),
+        *_delays(20 if quick else 400),
         *_spending(20_000 if quick else 400_000),
         *_peeking(),
         *_many_tests(runs),
@@ -211,6 +213,91 @@ def _alarm_at(
     while detector.alarm_at is None:
         detector = detector.feed((rng.random(100) < rate).tolist())
     return detector.alarm_at
+
+
+# ---------------------------------------------------------------- detectors over whole looks
+
+CASES = 50
+"""At each look; failures at the bound are one of them."""
+
+Draw = Callable[[np.random.Generator], int]
+
+
+def _pooled(runs: int, threshold: float) -> list[Row]:
+    """Count false alarms a look: of cases alike, of some that fail often, of cases drawn anew."""
+    suite = np.zeros(10 * CASES, dtype=bool)
+    suite[: round(P0 * len(suite))] = True
+    wanted: tuple[tuple[str, Draw], ...] = (
+        ("cases alike", lambda rng: int(rng.binomial(CASES, P0))),
+        ("a fifth of the cases fail at 10 %, the others never", _few_fail),
+        ("cases drawn from 500 without replacement", lambda rng: _drawn(suite, rng)),
+    )
+    found = []
+    for name, draw in wanted:
+        setting = (
+            f"e-detector over looks of {CASES}, threshold {threshold:g}, false alarms a look at a "
+            f"share of {100 * P0:g} %, {name}"
+        )
+        rng = generator(RULE, setting)
+        times = [_look_at(threshold, draw, rng) for _ in range(runs)]
+        late = [_look_at(threshold, _worse(0.10), rng) for _ in range(max(20, runs // 2))]
+        found.append(
+            Row(
+                "level",
+                RULE,
+                setting,
+                1 / threshold,
+                runs / sum(times),
+                runs=sum(times),
+                power=share(one <= 4 for one in late),
+                against="an alarm within 4 looks, 10 points worse",
+            )
+        )
+    return found
+
+
+def _few_fail(rng: np.random.Generator) -> int:
+    return int(rng.binomial(CASES // 5, 5 * P0))
+
+
+def _drawn(suite: np.ndarray, rng: np.random.Generator) -> int:
+    return int(rng.choice(suite, CASES, replace=False).sum())
+
+
+def _worse(points: float) -> Draw:
+    return lambda rng: int(rng.binomial(CASES, P0 + points))
+
+
+def _look_at(threshold: float, draw: Draw, rng: np.random.Generator) -> int:
+    detector = PooledShiryaevRoberts(P0, threshold)
+    while detector.alarm_at is None:
+        detector = detector.look(draw(rng), counted=CASES)
+    return detector.alarm_at
+
+
+def _delays(runs: int) -> list[Row]:
+    """Count how soon the alarm comes where there are four looks a day and one false one a year."""
+    threshold, found = 1460.0, []
+    for points in (0.05, 0.10, 0.30):
+        setting = (
+            f"e-detector over looks of {CASES}, threshold {threshold:g}, {100 * points:g} points "
+            f"worse than {100 * P0:g} %, an alarm within so many looks"
+        )
+        rng = generator(RULE, setting)
+        times = [_look_at(threshold, _worse(points), rng) for _ in range(runs)]
+        found += [
+            Row(
+                "characteristic",
+                RULE,
+                setting,
+                None,
+                share(time <= looks for time in times),
+                runs,
+                size=str(looks),
+            )
+            for looks in (1, 2, 4, 12, 28)
+        ]
+    return found
 
 
 # ---------------------------------------------------------------- planned looks
