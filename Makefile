@@ -19,7 +19,7 @@ $(VENV)/.lab: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) -e '.[lab,dev]'
+	$(PIP) -e '.[lab,dev,durable,alarms]'
 	@touch $@ $(VENV)/.lab
 
 demo: $(VENV)/.lab    ## the main job on real servers: a faithful stage passes, a damaged one fails

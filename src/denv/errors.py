@@ -7,10 +7,15 @@
     │   ├── SuiteError          a suite's lines, each with file, line and field
     │   ├── ReleaseError        a release's YAML, with line and key
     │   ├── EndpointError       an URL, key or model that a side will not take
-    │   └── ResumeError         a run that cannot be continued with these settings
+    │   ├── ResumeError         a run that cannot be continued with these settings
+    │   ├── ActiveRolloutError  a stage that has a rollout already
+    │   ├── OverrideError       a failed proof that cannot be overridden as asked
+    │   └── ScheduleExistsError a schedule's name that is taken
     ├── HarnessError            exit 4: the harness itself could not run
     │   ├── SelfCheckError      the instruments do not read their known cases right
+    │   ├── DeliveryError       an alarm that a sink did not take
     │   └── StoreError          the data folder cannot be read or written
+    │       └── StepConflictError   a rollout's log that has another decision there
     └── RunCancelledError       exit 130: interrupted, with what is known kept
 
 Faults of the endpoints under test are never exceptions out of a run: they are fields of an
@@ -58,6 +63,18 @@ class ResumeError(UsageError):
     """The run to be continued does not exist, or its suite or settings have changed."""
 
 
+class ActiveRolloutError(UsageError):
+    """The stage has a rollout that has not ended."""
+
+
+class OverrideError(UsageError):
+    """The proof has not failed, or may be tried once more already."""
+
+
+class ScheduleExistsError(UsageError):
+    """Another schedule has this name."""
+
+
 class HarnessError(DenvError):
     """The harness itself could not run."""
 
@@ -66,8 +83,16 @@ class SelfCheckError(HarnessError):
     """The instruments do not read their known cases right, so no run is started."""
 
 
+class DeliveryError(HarnessError):
+    """A sink did not take an alarm; the message says why and holds no secret."""
+
+
 class StoreError(HarnessError):
     """The data folder cannot be read or written."""
+
+
+class StepConflictError(StoreError):
+    """A rollout's log has another decision at this place, lacks the one before, or is closed."""
 
 
 class RunCancelledError(DenvError):

@@ -9,15 +9,21 @@ from collections.abc import Sequence
 import click
 
 from denv.cli.lazy import LazyGroup
+from denv.cli.signals import interrupted_by_sigterm
 from denv.errors import DenvError
 
 
 @click.group(
     cls=LazyGroup,
     lazy={
+        "alarm": "denv.cli.alarm:alarm",
         "bench": "denv.cli.bench:bench",
+        "gate": "denv.cli.gate:gate",
         "lab": "denv.cli.lab:lab",
         "parity": "denv.cli.parity:parity",
+        "rollout": "denv.cli.rollout:rollout",
+        "serve": "denv.cli.serve:serve",
+        "worker": "denv.cli.serve:worker",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=(
@@ -38,8 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command; every expected error is one line on standard error a fault."""
     try:
-        result = denv.main(args=arguments, prog_name="denv", standalone_mode=False)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - none of them may look like a verdict
+        with interrupted_by_sigterm():
+            result = denv.main(args=arguments, prog_name="denv", standalone_mode=False)
+    # None of them may look like a verdict.
+    except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
         return _explain(error)
     return result if isinstance(result, int) else 0
 
@@ -52,7 +60,7 @@ def _explain(error: BaseException) -> int:
             click.echo(error.ctx.get_help(), err=True)
         case click.ClickException():
             _complain([error.format_message()])
-        case click.Abort():
+        case click.Abort() | KeyboardInterrupt():
             code = 130
             _complain(["cancelled"])
         case DenvError():

@@ -21,9 +21,16 @@ from denv.runner import run_parity
 from denv.store import SqlStore, data_folder, open_store
 from denv.suite import load_suite
 
+FAILING_KEPT = 10
+
 
 def run_command(options: Mapping[str, Any]) -> str:
     """Run, write what was asked for, and give the verdict."""
+    return str(run_report(options).head["verdict"])
+
+
+def run_report(options: Mapping[str, Any]) -> Report:
+    """Run, write what was asked for, and give the report; of its cases the first that failed."""
     console = Console(stderr=True)
     check_outputs(options)
     store = open_store(data_folder(options["store"]))
@@ -37,7 +44,9 @@ def run_command(options: Mapping[str, Any]) -> str:
             quiet=options["quiet"],
         )
         print_report(report, console, write_outputs(report, options))
-        return str(report.head["verdict"])
+        # The store is closed below, and the cases are read out of it.
+        failing = list(report.failing(FAILING_KEPT))
+        return Report(report.head, lambda: iter(failing))
     finally:
         store.close()
 
