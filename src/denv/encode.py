@@ -123,14 +123,17 @@ def answer_key(scope: bytes, request: Request, repeat: int) -> bytes:
 
 
 def answer_scope(endpoint: Endpoint, *, model: str) -> bytes:
-    """Hash what decides the answers of a side: URL, model, extra fields and headers."""
+    """Hash what decides the answers of a side: URLs, model, extra fields and headers."""
     digest = hashlib.sha256(CACHE_TAG)
-    for part in (
+    parts = [
         endpoint.url.encode(),
         model.encode(),
         dump(dict(endpoint.extra)),
         dump(sorted(endpoint.headers.items())),
-    ):
+    ]
+    if endpoint.replicas:
+        parts.append(dump([[replica.name, replica.url] for replica in endpoint.replicas]))
+    for part in parts:
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)
     return digest.digest()

@@ -17,14 +17,24 @@ Json = Any
 """A JSON value as the standard library parses it."""
 
 
-class Side(StrEnum):
+class Word(StrEnum):
+    """A word of a fixed list. It hashes as the string that it equals, which is also quicker."""
+
+    __hash__ = str.__hash__
+
+
+class Side(Word):
     """Which of the two deployments an exchange is with."""
 
     STAGE = "stage"
     REFERENCE = "reference"
 
 
-class Kind(StrEnum):
+SIDES = tuple(Side)
+"""To walk over for each case: an enumeration takes ten times as long to walk over."""
+
+
+class Kind(Word):
     """What a threshold counts."""
 
     EXACT = "exact"
@@ -32,7 +42,7 @@ class Kind(StrEnum):
     LOGPROBS = "logprobs"
 
 
-class Outcome(StrEnum):
+class Outcome(Word):
     """What became of one case."""
 
     PASS = "pass"
@@ -42,7 +52,7 @@ class Outcome(StrEnum):
     REFERENCE_ERROR = "reference-error"
 
 
-class Cause(StrEnum):
+class Cause(Word):
     """Why a case failed."""
 
     TEMPLATE = "template"
@@ -58,7 +68,7 @@ class Cause(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Verdict(StrEnum):
+class Verdict(Word):
     """What a run, or one kind of it, says. The worst of a run's kinds is the run's."""
 
     PASS = "pass"
@@ -177,6 +187,15 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
+class Replica:
+    """One of several servers of a side; without a key it gets the side's where it is its host."""
+
+    name: str
+    url: str
+    key: Secret | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """One side: where it is, and what is added for it alone.
 
@@ -186,7 +205,8 @@ class Endpoint:
     replica which answered. ``sampled`` declares that the side samples although temperature 0 is
     sent, as thinking modes do. ``secret_headers`` names those of ``headers`` whose values are
     secrets although their names do not say so. ``ca_file`` holds certificates to trust besides
-    the system's.
+    the system's. Where there are ``replicas``, cases are asked of them in turn by their index
+    instead of ``url``; pace, retries and dialect are those of the endpoint as a whole.
     """
 
     url: str
@@ -204,6 +224,7 @@ class Endpoint:
     sampled: bool = False
     ca_file: str | None = None
     secret_headers: frozenset[str] = frozenset()
+    replicas: tuple[Replica, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +249,7 @@ class Request:
 # ---------------------------------------------------------------- what comes back
 
 
-class FaultKind(StrEnum):
+class FaultKind(Word):
     """How the transport failed."""
 
     DNS = "dns"
@@ -279,7 +300,7 @@ class Exchange:
     replica: str | None = None
 
 
-class ProblemKind(StrEnum):
+class ProblemKind(Word):
     """Why an exchange holds no usable answer."""
 
     TRANSPORT = "transport"

@@ -100,10 +100,16 @@ async def test_every_form_is_written(denv, serve, suite, tmp_path):
 
 async def test_report_that_cannot_be_written(denv, serve, suite, tmp_path):
     """Where a report cannot be written at the end, one line says so, and the run is kept."""
-    stage = await serve()
-    ended = await denv("parity", "run", "--suite", suite, *sides(stage), "--json", "/dev/full")
+    target, right = tmp_path / "taken", wrong_at(None)
+
+    def taking(request, n):
+        target.mkdir(exist_ok=True)  # after the place was tried
+        return right(request, n)
+
+    stage = await serve(taking)
+    ended = await denv("parity", "run", "--suite", suite, *sides(stage), "--json", target)
     assert ended.code == 4
-    assert ended.lines[-1].startswith("denv: --json /dev/full: ")
+    assert ended.lines[-1].startswith(f"denv: --json {target}: ")
     asked = len(stage.seen)
     again = await denv("parity", "run", "--resume", run_of(ended), "--json", tmp_path / "r.json")
     assert again.code == 0

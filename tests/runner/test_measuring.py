@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from denv.errors import HarnessError, ResumeError, RunCancelledError
+from denv.errors import HarnessError, ResumeError, RunCancelledError, SelfCheckError
 from denv.instruments.probes import CHAT, Cost, Finding, Probe, Together, ask, json_of
 from denv.observe import observe
-from denv.records import Endpoint, Side
-from denv.runner import run_measure
+from denv.records import Endpoint, Exchange, Side
+from denv.runner import measuring, run_measure
+from denv.runner.probing import spent_of
 from tests.stubs import answers
 
 SCHEMA = "denv.parity.counting/1"
@@ -208,3 +209,27 @@ async def test_other_paths_begin_at_the_root(store, serve):
     assert measured.document["found"] == [200, 200]
     paths = [(seen.method, seen.path) for seen in stub.seen][-2:]
     assert paths == [("POST", "/tokenize"), ("GET", "/props")]
+
+
+def test_answers_to_several_prompts_are_counted_together():
+    """A list of answers, as to several prompts of one request, costs the sum of their tokens."""
+    body = (
+        b'[{"tokens_evaluated": 10, "tokens_predicted": 3},'
+        b' {"tokens_evaluated": 7, "tokens_predicted": 2}, null]'
+    )
+    assert spent_of(Exchange(200, body=body)) == Cost(1, 17, 5)
+
+
+async def test_what_asks_questions_needs_the_answers_selfcheck(store, serve, monkeypatch):
+    """Where an answer is read wrong, an instrument of questions sends nothing; others go on."""
+
+    def wrong(_folder):
+        raise SelfCheckError("first failing: answer-plain")
+
+    monkeypatch.setattr(measuring, "require_answers_selfcheck", wrong)
+    stub = await serve()
+    for name in ("answers", "derivations", "all"):
+        with pytest.raises(SelfCheckError, match="answer-plain"):
+            await measure(stub, stub, store=store, instrument=Counting(name=name))
+    assert stub.seen == []
+    assert (await measure(stub, stub, store=store)).exit_verdict == "faithful"

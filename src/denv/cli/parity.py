@@ -32,7 +32,7 @@ Command = Callable[..., Any]
 
 @click.group(
     cls=LazyGroup,
-    lazy={"gates": "denv.cli.gates:gates"},
+    lazy={"gates": "denv.cli.gates:gates", "schedule": "denv.cli.schedule:schedule"},
 )
 def parity() -> None:
     """Compare a stage with a reference, case by case."""
@@ -99,6 +99,12 @@ def pace_options(function: Command) -> Command:
 @side_options(Side.REFERENCE)
 @pace_options
 @click.option(
+    "--stage-replica",
+    multiple=True,
+    metavar="NAME=URL",
+    help="Ask the stage's replicas in turn instead of its URL (repeatable).",
+)
+@click.option(
     "--reference-max-age", metavar="24h", help="Use the reference's earlier answers up to this old."
 )
 @click.option("--fail-fast", is_flag=True, help="Stop when no remaining case could save the run.")
@@ -158,11 +164,12 @@ def check(**options: Any) -> int:
 
 @parity.command()
 @click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
-def selfcheck(*, as_json: bool) -> int:
+@click.option("--all", "whole", is_flag=True, help="Answers and derivations too; takes seconds.")
+def selfcheck(*, as_json: bool, whole: bool) -> int:
     """Try every scorer, extractor and normaliser on cases whose right result is known."""
     from denv.cli.checking import selfcheck_command
 
-    return selfcheck_command(as_json=as_json)
+    return selfcheck_command(as_json=as_json, whole=whole)
 
 
 @parity.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,13 +13,15 @@ import click
 from denv import strictjson
 from denv.client.secrets import check_url, read_key_env, read_key_file
 from denv.errors import UsageError
-from denv.records import Endpoint, Price, Secret, Side, Timeouts
+from denv.records import Endpoint, Price, Replica, Secret, Side, Timeouts
 from denv.release import CARRIES_A_KEY, HEADER_NAME, parse_rate
 
 DEFAULT = Endpoint(url="")
 
 MOST_PRICE = 1e12
 """Of a million tokens; sums of larger ones would be no numbers any more."""
+
+REPLICA_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -115,10 +117,11 @@ def endpoint(side: Side, options: Mapping[str, Any]) -> Endpoint:
     if not of("url"):
         raise UsageError(f"--{side} URL is missing")
     rate = of("rate") or options.get("rate")
+    key = _key(side, env=of("key_env"), file=of("key_file"))
     return Endpoint(
         url=read(f"--{side}", check_url, of("url")),
         model=of("model"),
-        key=_key(side, env=of("key_env"), file=of("key_file")),
+        key=key,
         headers=_headers(side, of("header") or (), of("header_env") or ()),
         secret_headers=_names(of("header_env") or ()),
         extra=_extra(side, of("extra")),
@@ -130,6 +133,7 @@ def endpoint(side: Side, options: Mapping[str, Any]) -> Endpoint:
         replica_header=_replica_header(side, of("replica_header")),
         name=of("name"),
         sampled=bool(of("sampled")),
+        replicas=_replicas(side, of("replica") or (), key),
     )
 
 
@@ -213,6 +217,23 @@ def _replica_header(side: Side, name: str | None) -> str | None:
     if name is not None and not HEADER_NAME.fullmatch(name):
         raise UsageError(f"--{side}-replica-header: {name!r} is no name of a header")
     return name
+
+
+def _replicas(side: Side, given: Sequence[str], key: Secret | None) -> tuple[Replica, ...]:
+    """Read replicas; who names them beside a key gives it for their hosts too."""
+    found: dict[str, Replica] = {}
+    for text in given:
+        name, equals, url = text.partition("=")
+        option = f"--{side}-replica"
+        if not equals or not REPLICA_NAME.fullmatch(name):
+            raise UsageError(f"{option}: write it as NAME=URL, the name of A-Z, a-z, 0-9, . _ -")
+        if name in found:
+            raise UsageError(f"{option}: the name {name} stands for two replicas")
+        found[name] = Replica(name, read(f"{option} {name}", check_url, url), key)
+    urls = [replica.url for replica in found.values()]
+    if len(set(urls)) < len(urls):
+        raise UsageError(f"--{side}-replica: two replicas have the same URL")
+    return tuple(found.values())
 
 
 def _extra(side: Side, text: str | None) -> Mapping[str, Any]:

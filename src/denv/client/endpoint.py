@@ -12,10 +12,9 @@ from dataclasses import replace
 from denv.client import redirects, retry
 from denv.client.masking import Masker
 from denv.client.pace import Pace
-from denv.client.secrets import check_url
+from denv.client.routes import Route, own_route, routes_of, secrets_of
 from denv.client.transport import MAX_BYTES, HttpCall, Transport
 from denv.encode import adapt
-from denv.errors import EndpointError
 from denv.records import (
     Attempt,
     Cause,
@@ -27,7 +26,6 @@ from denv.records import (
     Problem,
     ProblemKind,
     Request,
-    Secret,
 )
 
 CHAT = "/chat/completions"
@@ -35,10 +33,6 @@ MODELS = "/models"
 
 _MAX_HOPS = 3
 _MAX_REFUSALS = 8
-_SECRET_WORDS = (
-    "auth", "cookie", "credential", "jwt", "key", "pass", "secret", "session", "signature", "token",
-)  # fmt: skip
-_OWN_HEADERS = frozenset({"host", "content-length", "content-type", "transfer-encoding"})
 _CONNECTION_FAULTS = frozenset(
     {FaultKind.DNS, FaultKind.CONNECT, FaultKind.TIMEOUT_CONNECT, FaultKind.CUT}
 )
@@ -51,6 +45,7 @@ Keep = Callable[[Exchange, Observation, Request], Awaitable[None]]
 class EndpointClient:
     """Asks one endpoint: at most ``concurrency`` at once and ``rate`` a second.
 
+    ``routes`` are where requests go in turn: the endpoint's replicas, or its one URL.
     ``clock`` is monotonic and ``wall`` is Unix time, both in seconds; ``rng`` gives the jitter.
     ``on_dialect`` is told of each change in how requests to this side are written.
     """
@@ -69,16 +64,17 @@ class EndpointClient:
         max_bytes: int = MAX_BYTES,
     ) -> None:
         self.endpoint = endpoint
-        self.base = check_url(endpoint.url)
+        self._own = own_route(endpoint)
+        self.base = self._own.base
+        self.routes = routes_of(endpoint)
         self.dialect = Dialect()
-        self.masker = Masker(_secrets_of(endpoint))
+        self.masker = Masker(secrets_of(endpoint))
         self._transport = transport
         self._observe = observe
         self._clock, self._wall, self._sleep = clock, wall, sleep
         self._rng = rng or random.Random()  # noqa: S311 - jitter, not a secret
         self._on_dialect = on_dialect
         self._max_bytes = max_bytes
-        self._headers = _headers_of(endpoint)
         replica_header = endpoint.replica_header
         self._replica_header = replica_header.lower() if replica_header else None
         self._slots = asyncio.Semaphore(endpoint.concurrency)
@@ -111,18 +107,21 @@ class EndpointClient:
         follow: bool = True,
         keep: Keep | None = None,
         alone: bool = False,
+        index: int = 0,
     ) -> tuple[Exchange, Observation, Request]:
         """Ask until there is an answer, or no hope of one; give the last exchange.
 
         ``build`` writes the request in the endpoint's present dialect and is called again after
         a change of it. ``follow`` takes redirects (307, 308) to the very same host and port.
         ``keep`` is awaited with the answer before its slot is free for another request.
-        ``alone`` asks while no other request of this client is in flight.
+        ``alone`` asks while no other request of this client is in flight. ``index`` chooses
+        the route, in turn.
         """
+        route = self._route(index)
         attempts: list[Attempt] = []
         async with self._all_slots() if alone else self._slots:
             while True:
-                request, exchange = await self._taken(build, follow=follow)
+                request, exchange = await self._taken(build, route, follow=follow)
                 observation = self._observe(exchange)
                 if not await self._waited(exchange, observation.problem, attempts):
                     break
@@ -147,9 +146,15 @@ class EndpointClient:
             for _ in range(taken):
                 self._slots.release()
 
-    async def list_models(self) -> Exchange:
-        """Ask ``/models``, with the same retries; redirects are not followed."""
-        return await self._ask_plainly(self._call("GET", self.base + MODELS, b"", streamed=False))
+    def _route(self, index: int) -> Route:
+        return self.routes[index % len(self.routes)]
+
+    async def list_models(self, index: int = 0) -> Exchange:
+        """Ask a route's ``/models``, with the same retries; redirects are not followed."""
+        route = self._route(index)
+        return await self._ask_plainly(
+            self._call("GET", route.base + MODELS, b"", route=route, streamed=False)
+        )
 
     async def probe(self, path: str, body: bytes | None, *, streamed: bool = False) -> Exchange:
         """Ask any path of the server, with the same pace and retries; None as body is a GET.
@@ -158,7 +163,9 @@ class EndpointClient:
         """
         url = self.base.removesuffix("/v1") + path
         method = "GET" if body is None else "POST"
-        return await self._ask_plainly(self._call(method, url, body or b"", streamed=streamed))
+        return await self._ask_plainly(
+            self._call(method, url, body or b"", route=self._own, streamed=streamed)
+        )
 
     async def _ask_plainly(self, call: HttpCall) -> Exchange:
         """Ask until status and fault say that there is an answer, or no hope of one."""
@@ -172,14 +179,16 @@ class EndpointClient:
     # ------------------------------------------------------------ refused fields
 
     async def _taken(
-        self, build: Callable[[Dialect], Request], *, follow: bool
+        self, build: Callable[[Dialect], Request], route: Route, *, follow: bool
     ) -> tuple[Request, Exchange]:
         """Send, and send again in another dialect while a field is refused by name."""
         request = build(self.dialect)
         for _ in range(_MAX_REFUSALS):
-            url = self.base + CHAT
-            call = self._call("POST", url, request.body, streamed=request.stream)
+            url = route.base + CHAT
+            call = self._call("POST", url, request.body, route=route, streamed=request.stream)
             exchange = await self._send(call, follow=follow)
+            if route.replica is not None:
+                exchange = replace(exchange, replica=route.replica)
             if exchange.status not in {400, 422} or exchange.fault is not None:
                 break
             rewritten = self._rewritten(build, request, exchange.status, exchange.body)
@@ -209,11 +218,13 @@ class EndpointClient:
 
     # ------------------------------------------------------------ one request
 
-    def _call(self, method: str, url: str, body: bytes, *, streamed: bool) -> HttpCall:
+    def _call(
+        self, method: str, url: str, body: bytes, *, route: Route, streamed: bool
+    ) -> HttpCall:
         return HttpCall(
             method=method,
             url=url,
-            headers=self._headers,
+            headers=route.headers,
             body=body,
             timeouts=self.endpoint.timeouts,
             streamed=streamed,
@@ -315,30 +326,3 @@ def listing_problem(exchange: Exchange) -> Problem | None:
         again = status != 501  # "not implemented" stays so
         return Problem(ProblemKind.SERVER_ERROR, Cause.AVAILABILITY, message, retry=again)
     return None
-
-
-def _headers_of(endpoint: Endpoint) -> dict[str, str]:
-    """Give the headers of each request of an endpoint, the key's among them."""
-    headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    for name, value in endpoint.headers.items():
-        if name.lower() in _OWN_HEADERS:
-            raise EndpointError(f"the header {name} is set by the run itself")
-        if not name.isascii() or not (name + value).isprintable() or set(name) & set(" :"):
-            raise EndpointError(f"the header {name!r} cannot be sent: a character is not allowed")
-        if endpoint.key is not None and name.lower() == "authorization":
-            raise EndpointError("both a key and an Authorization header are given")
-        headers[name] = value
-    if endpoint.key is not None:
-        headers["Authorization"] = f"Bearer {endpoint.key.reveal()}"
-    return headers
-
-
-def _secrets_of(endpoint: Endpoint) -> list[Secret]:
-    secrets = [endpoint.key] if endpoint.key is not None else []
-    for name, value in endpoint.headers.items():
-        named = name in endpoint.secret_headers
-        if named or any(word in name.lower() for word in _SECRET_WORDS):
-            secrets += [Secret(value), Secret(value.rpartition(" ")[2])]
-        if "cookie" in name.lower():
-            secrets += [Secret(pair.partition("=")[2].strip()) for pair in value.split(";")]
-    return secrets

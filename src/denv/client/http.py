@@ -6,6 +6,7 @@ import asyncio
 import os
 import ssl
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakSet
@@ -17,6 +18,7 @@ from aiohttp.tracing import Trace
 from yarl import URL
 
 from denv.client.faults import fault_of, timeout_fault
+from denv.client.posting import Posted, PostRoute
 from denv.client.transport import HttpCall
 from denv.errors import UsageError
 from denv.records import Exchange, Fault, FaultKind, Timeouts
@@ -33,6 +35,8 @@ STALE_WITHIN_S = 1.0
 
 _reused: ContextVar[bool] = ContextVar("reused", default=False)
 """Whether the present call's connection was kept from an earlier one."""
+
+_ACCEPT_ENCODING = {"Accept-Encoding": "gzip, deflate"}
 
 _HANDLED = (
     aiohttp.ClientError,
@@ -68,10 +72,11 @@ class AiohttpTransport:
             proxy_for(URL(base))
         self._limit = concurrency + 4
         self._ca_files = _ca_files(ca_file)
-        # Building a context takes milliseconds: only where a bad file must be reported at once.
-        self._tls = _tls_context(self._ca_files) if self._ca_files else None
+        # A context takes up to 0.1 s: built here only where a bad file must be reported at once.
+        plain = ca_file is None and base is not None and URL(base).scheme == "http"
+        self._tls = _tls_context(self._ca_files) if self._ca_files and not plain else None
         self._session: aiohttp.ClientSession | None = None
-        self._routes: dict[str, tuple[URL, URL | None]] = {}
+        self._routes: dict[str, _Route] = {}
         self._limits: dict[Timeouts, aiohttp.ClientTimeout] = {}
 
     async def send(self, call: HttpCall) -> Exchange:
@@ -99,7 +104,8 @@ class AiohttpTransport:
             async with timer:
                 response = await self._start(call)
                 try:
-                    timer.reschedule(started + limits.total_s)
+                    if not response.content.is_eof():  # moving a timer has its price
+                        timer.reschedule(started + limits.total_s)
                     answer.head(response, loop.time())
                     await answer.read(response, loop)
                 finally:
@@ -119,41 +125,61 @@ class AiohttpTransport:
         )
         return answer.exchange(fault, now), stale
 
-    async def _start(self, call: HttpCall) -> aiohttp.ClientResponse:
+    async def _start(self, call: HttpCall) -> aiohttp.ClientResponse | Posted:
         session = self._session or self._open()
-        url, proxy = self._routes.get(call.url) or self._route(call.url)
+        route = self._routes.get(call.url) or self._route(call.url)
         limits = self._limits.get(call.timeouts)
         if limits is None:
             limits = aiohttp.ClientTimeout(total=None, connect=call.timeouts.connect_s)
             self._limits[call.timeouts] = limits
+        if route.post is not None and call.method == "POST" and call.body:
+            return await route.post.post(self._pool, call.body, headers=call.headers, limits=limits)
         return await session.request(
             call.method,
-            url,
+            route.url,
             data=call.body or None,
             headers=call.headers,
             allow_redirects=False,
-            proxy=proxy,
+            proxy=route.proxy,
             timeout=limits,
             ssl=self._tls or True,
         )
 
-    def _route(self, text: str) -> tuple[URL, URL | None]:
+    def _route(self, text: str) -> _Route:
         url = URL(text)
         if url.scheme == "https" and self._tls is None:
-            self._tls = _tls_context(())
-        route = self._routes[text] = (url, proxy_for(url))
+            self._tls = _tls_context(self._ca_files)
+        proxy, post = proxy_for(url), None
+        if proxy is None and url.user is None and url.scheme in {"http", "https"} and url.host:
+            post = PostRoute(
+                url,
+                ssl=self._tls or True,
+                headers=_ACCEPT_ENCODING,
+                max_header_bytes=MAX_HEADER_BYTES,
+            )
+        route = self._routes[text] = _Route(url, proxy, post)
         return route
 
     def _open(self) -> aiohttp.ClientSession:
+        self._pool = _Pool(limit=self._limit, keepalive_timeout=KEEPALIVE_S)
         self._session = aiohttp.ClientSession(
-            connector=_Pool(limit=self._limit, keepalive_timeout=KEEPALIVE_S),
+            connector=self._pool,
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"Accept-Encoding": "gzip, deflate"},
+            headers=_ACCEPT_ENCODING,
             trust_env=False,  # would read netrc and send its passwords
             max_line_size=MAX_HEADER_BYTES,
             max_field_size=MAX_HEADER_BYTES,
         )
         return self._session
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """How an URL is reached; ``post`` is the short way, where there is one."""
+
+    url: URL
+    proxy: URL | None
+    post: PostRoute | None
 
 
 class _Pool(aiohttp.TCPConnector):
@@ -193,12 +219,14 @@ class _Answer:
         self.fault: Fault | None = None
         self.first_byte_s: float | None = None
 
-    def head(self, response: aiohttp.ClientResponse, now: float) -> None:
+    def head(self, response: aiohttp.ClientResponse | Posted, now: float) -> None:
         self.status = response.status
         self.first_byte_s = now - self.started
         self.headers = tuple((name.lower(), _text(v)) for name, v in response.headers.items())
 
-    async def read(self, response: aiohttp.ClientResponse, loop: asyncio.AbstractEventLoop) -> None:
+    async def read(
+        self, response: aiohttp.ClientResponse | Posted, loop: asyncio.AbstractEventLoop
+    ) -> None:
         """Read to the end, or to the cap; the body kept is what came, even after a fault."""
         if (response.content_length or 0) > self.call.max_bytes:
             self.fault = self._too_large()

@@ -7,8 +7,8 @@ value, because it means another verdict for the stage than for the reference.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from denv.client.endpoint import EndpointClient, is_html, listing_problem
 from denv.encode import encode
@@ -75,20 +75,63 @@ class Unreachable:
 async def preflight(client: EndpointClient) -> Preflight | Unreachable:
     """Ask one small question that must be answered; before it, the model where none is named.
 
+    Each replica is asked; an endpoint of which one cannot be reached is not reached.
+
     Raises
     ------
     EndpointError
-        For a wrong key, path, model or URL, and for a web page in the API's place.
+        For a wrong key, path, model or URL, for a web page in the API's place, and for replicas
+        that serve different models.
     """
     name = client.endpoint.name or client.base
+    found: dict[str, Preflight] = {}
+    for index, route in enumerate(client.routes):
+        told = name if route.replica is None else f"{name}, replica {route.replica}"
+        outcome = await _preflight_one(client, told, index=index)
+        if isinstance(outcome, Unreachable):
+            return outcome if route.replica is None else _named(outcome, route.replica)
+        found[route.replica or ""] = outcome
+    return _together(found, name)
+
+
+def _named(outcome: Unreachable, replica: str) -> Unreachable:
+    return replace(outcome, reason=f"replica {replica}: {outcome.reason}")
+
+
+def _together(found: Mapping[str, Preflight], name: str) -> Preflight:
+    """Make one of what the replicas showed; the dialect is the endpoint's, so the last one's."""
+    *_, last = found.values()
+    models = {outcome.model for outcome in found.values()}
+    if len(models) > 1:
+        served = ", ".join(f"{replica} {found[replica].model[:80]!r}" for replica in found)
+        raise EndpointError(f"{name}: its replicas serve different models, name one: {served}")
+    each = found.values()
+    return Preflight(
+        model=last.model,
+        served_models=tuple(dict.fromkeys(m for one in each for m in one.served_models)),
+        server=_joined(one.server for one in each),
+        engine=_joined(one.engine for one in each),
+        dialect=last.dialect,
+        warning=next((one.warning for one in each if one.warning), None),
+    )
+
+
+def _joined(words: Iterable[str | None]) -> str | None:
+    return ", ".join(dict.fromkeys(word for word in words if word)) or None
+
+
+async def _preflight_one(
+    client: EndpointClient, name: str, *, index: int
+) -> Preflight | Unreachable:
     model = client.endpoint.model
+    keyed = "Authorization" in client.routes[index].headers
     served: tuple[str, ...] = ()
     owner = None
     if model is None:
-        listed = await client.list_models()
+        listed = await client.list_models(index)
         if (gone := _unreachable(listed, listing_problem(listed))) is not None:
             return gone
-        _refuse(listed, name, client)
+        _refuse(listed, name, client, keyed=keyed)
         served, owner = _listed(listed, name)
         model = _only(served, name)
 
@@ -99,10 +142,10 @@ async def preflight(client: EndpointClient) -> Preflight | Unreachable:
             _HELLO, client.endpoint, model=asked_model, max_tokens=MAX_TOKENS, dialect=dialect
         )
 
-    exchange, observation, _ = await client.ask(build, follow=False)
+    exchange, observation, _ = await client.ask(build, follow=False, index=index)
     if (gone := _unreachable(exchange, observation.problem)) is not None:
         return gone
-    _refuse(exchange, name, client)
+    _refuse(exchange, name, client, keyed=keyed)
     if observation.problem is not None and exchange.status == 200:
         _check_shape(exchange, name, client)
     headers = dict(exchange.headers)
@@ -127,14 +170,14 @@ def _unreachable(exchange: Exchange, problem: Problem | None) -> Unreachable | N
     return Unreachable(problem.message) if problem.kind in _DOWN else None
 
 
-def _refuse(exchange: Exchange, name: str, client: EndpointClient) -> None:
+def _refuse(exchange: Exchange, name: str, client: EndpointClient, *, keyed: bool) -> None:
     """Raise for what says that the URL, the key or the model is wrong."""
     status = exchange.status or 0
     quoted = client.masker.text(_quote(exchange.body))
     if exchange.fault is not None:
         raise EndpointError(f"{name}: {exchange.fault.message}")
     if status == 401:
-        given = "wrong key" if client.endpoint.key else "a key is needed"
+        given = "wrong key" if keyed else "a key is needed"
         raise EndpointError(f"{name}: {given} (401){quoted}")
     if status == 403:
         raise EndpointError(f"{name}: the key may not do this (403){quoted}")

@@ -96,7 +96,9 @@ def _print_verdict(console: Console, report: Report) -> None:
     for step in next_steps(head):
         console.print(Padding(_say(f"→ {step}", "dim", limit=600), (0, 0, 0, 2)))
     suite = head["suite"]
-    console.print(_say(f"run {head['run']} · {suite['name']} · {suite['cases']} cases", "dim"))
+    drawn = f"{suite['drawn']} drawn of " if suite.get("drawn") else ""
+    about = f"run {head['run']} · {suite['name']} · {drawn}{suite['cases']} cases"
+    console.print(_say(about, "dim"))
     console.print()
 
 

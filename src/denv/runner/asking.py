@@ -108,5 +108,7 @@ class Asker:
             )
 
         alone = condition(key.repeat) == ALONE
-        _, observation, request = await self._client.ask(build, keep=keep, alone=alone)
+        _, observation, request = await self._client.ask(
+            build, keep=keep, alone=alone, index=case.index
+        )
         return Answer(observation, request.max_tokens)

@@ -52,6 +52,7 @@ async def run_bench(
     endpoints: Mapping[str, Endpoint],
     watch: Callable[[Benching], None] | None = None,
     stop: asyncio.Event | None = None,
+    on_checked: Callable[[], None] | None = None,
     clock: Clock = time.perf_counter,
     seed: int | None = None,
 ) -> Benched:
@@ -67,6 +68,8 @@ async def run_bench(
         Called with a :class:`Benching` every second.
     stop
         Set it to end early; nothing is kept then.
+    on_checked
+        Called once all that was given has been found to be in order, before anything is sent.
     clock
         Seconds of a clock with fine steps; the event loop's may have milliseconds alone.
     seed
@@ -83,6 +86,8 @@ async def run_bench(
     """
     for target in speed.targets:
         check_endpoint(endpoints[target.name], target.side)
+    if on_checked is not None:
+        on_checked()
     drawn = secrets.randbits(48) if seed is None else seed
     servers = {
         target.name: _Server(target.name, endpoints[target.name], clock) for target in speed.targets

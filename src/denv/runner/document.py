@@ -13,10 +13,11 @@ from typing import Any
 from denv.power import pass_chances
 from denv.records import Endpoint, Json, Kind, Outcome, Side, Verdict
 from denv.report.model import SCHEMA
+from denv.runner.notes import dialect_from_note
 from denv.runner.settings import Settings
-from denv.runner.sides import Sides, dialect_from_note
+from denv.runner.sides import Sides
 from denv.suite import Suite
-from denv.tally import Tally
+from denv.tally import OTHER_GROUP, Tally
 from denv.verdict import Judgement, effective_rates, exact_percent
 
 LIMITS = (
@@ -41,6 +42,8 @@ MIXED = (
     "endpoint, and another mix can give another verdict."
 )
 SAMPLED = "The {} samples in spite of temperature 0: ask it several times with --repeats."
+DRAWN = "It asked {} drawn cases of the suite's {}: it is no proof of the whole suite."
+UNASKED = "No case of this run was asked of the stage's replica {}."
 WEAK = (
     "{}: {} counted, needs {}: a stage that is right in 90 % of such cases would still pass with a "
     "chance of {:.0%}."
@@ -82,15 +85,22 @@ def head(
         "finished": timestamp(finished),
         "path": "direct",
         "denv": {"version": version("denv-parity"), "python": platform.python_version()},
-        "suite": {"name": suite.name, "sha256": suite.sha256, "cases": suite.cases},
+        "suite": _suite(suite, settings),
         "release": settings.release,
         "engine": None if settings.engine is None else dict(settings.engine),
         "recipe": settings.recipe,
         "settings": _settings(settings, sides.endpoints),
         **counted,
         "unanswered": _unanswered(sides, settings, tally, judgement),
-        "limits": list(_limits(settings, counted)),
+        "limits": [*_coverage(suite, settings, sides, tally), *_limits(settings, counted)],
     }
+
+
+def _suite(suite: Suite, settings: Settings) -> dict[str, Any]:
+    shown: dict[str, Any] = {"name": suite.name, "sha256": suite.sha256, "cases": suite.cases}
+    if settings.only is not None:
+        shown["drawn"] = len(settings.only)
+    return shown
 
 
 def _declared(settings: Settings) -> bool | None:
@@ -112,6 +122,7 @@ def _side(endpoint: Endpoint, notes: Mapping[str, Json], *, sampled: bool) -> di
     return {
         "url": endpoint.url,
         "name": endpoint.name,
+        "replicas": [replica.name for replica in endpoint.replicas],
         "model": notes.get("model"),
         "served_models": list(notes.get("served_models") or ()),
         "engine": notes.get("engine"),
@@ -152,9 +163,11 @@ def _settings(settings: Settings, endpoints: Mapping[Side, Endpoint]) -> dict[st
     return shown
 
 
-def _mixed(side: Side, groups: Sequence[Mapping[str, Json]]) -> list[str]:
-    """Say by what a side's answers show that several backends gave them."""
-    several = Counter(group["by"] for group in groups)
+def _mixed(side: Side, shown: Mapping[str, Json]) -> list[str]:
+    """Say by what a side's answers show that several backends gave them, undeclared ones."""
+    several = Counter(group["by"] for group in shown["groups"])
+    if shown["replicas"]:
+        del several["replica"]
     return [MIXED.format(side, number, by) for by, number in several.items()]
 
 
@@ -171,10 +184,22 @@ def _determinism(settings: Settings, counted: Mapping[str, Any]) -> list[str]:
     return [UNSTEADY.format(changed, total)] if changed else []
 
 
+def _coverage(suite: Suite, settings: Settings, sides: Sides, tally: Tally) -> list[str]:
+    """Say which cases and which replicas of the stage the run leaves out."""
+    found = []
+    if settings.only is not None:
+        found.append(DRAWN.format(len(settings.only), suite.cases))
+    asked = tally.replicas()
+    if tally.done and OTHER_GROUP not in asked:
+        replicas = sides.endpoints[Side.STAGE].replicas
+        found += [UNASKED.format(each.name) for each in replicas if each.name not in asked]
+    return found
+
+
 def _limits(settings: Settings, counted: Mapping[str, Any]) -> Sequence[str]:
     limits = list(LIMITS)
     limits += _determinism(settings, counted)
-    limits += [note for side in Side for note in _mixed(side, counted[side.value]["groups"])]
+    limits += [note for side in Side for note in _mixed(side, counted[side.value])]
     limits += [SAMPLED.format(side) for side in Side if counted[side.value]["sampled"]]
     for kind, estimate in counted["kinds"].items():
         power = estimate["power"]

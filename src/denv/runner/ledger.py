@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from denv.errors import ResumeError
+from denv.errors import ResumeError, UsageError
 from denv.observe import observe
 from denv.records import CaseResult, Json, Outcome, ProblemKind, Side
 from denv.report import Report
+from denv.runner.notes import merged
 from denv.runner.settings import differences
 from denv.store import AnswerKey, RunRecord, Store, StoredAnswer
+
+RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class Ledger:
     """One run in the store.
 
     ``notes`` is what the run has learned of its sides, shared with whoever learns it.
-    ``given_up`` are the answers of an earlier part of the run that were none.
+    ``given_up`` are the answers of an earlier part of the run that were none. ``run_id`` names
+    the run: it is begun where there is none of that name, else continued.
     """
 
-    def __init__(self, store: Store, *, identity: Mapping[str, Json], resume: str | None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        identity: Mapping[str, Json],
+        resume: str | None,
+        run_id: str | None = None,
+    ) -> None:
+        if resume is None and run_id is not None:
+            _check_id(run_id)
+            resume = run_id if store.get_run(run_id) is not None else None
         self._store = store
         self._identity = identity
         self._was_finished = False
@@ -33,7 +48,7 @@ class Ledger:
         if resume is None:
             self.started = time.time()
             stamp = datetime.fromtimestamp(self.started, UTC).strftime("%Y%m%d-%H%M%S")
-            self.run = f"{stamp}-{secrets.token_hex(3)}"
+            self.run = run_id or f"{stamp}-{secrets.token_hex(3)}"
         else:
             self.run = resume
             self._find()
@@ -57,10 +72,20 @@ class Ledger:
         A run that was stopped is continued as it was. One that ended is asked again only where
         rate limits or the reference left a case without an answer: a failure stays one.
         """
-        if self._was_finished:
-            self.given_up = frozenset(self._unanswered())
+        self.find_given_up()
         again = {key.case for key in self.given_up}
         return (result for result in self._store.results(self.run) if result.index not in again)
+
+    def find_given_up(self) -> None:
+        """Find what is asked again of a run that had ended."""
+        if self._was_finished:
+            self.given_up = frozenset(self._unanswered())
+
+    def read_notes(self) -> None:
+        """Read what other processes have learned since."""
+        record = self._store.get_run(self.run)
+        if record is not None:
+            self.notes = merged(self.notes, record.notes)
 
     def forget(self) -> None:
         """Take what is asked again out of the store, now that it can be asked."""
@@ -95,8 +120,8 @@ class Ledger:
         )
 
     def save_notes(self) -> None:
-        """Write what was learned; before the run has begun this writes nothing."""
-        self._store.update_run(self.run, notes=self.notes)
+        """Add what was learned to what others have; before the run has begun nothing is written."""
+        self._store.change_notes(self.run, lambda stored: merged(stored, self.notes))
 
     def end(self, head: Mapping[str, Json], *, whole: bool, finished: float) -> Report:
         """Write the report's head; ``whole`` says that every case has a result."""
@@ -108,6 +133,11 @@ class Ledger:
             finished=finished,
         )
         return stored_report(self._store, self.run, head)
+
+
+def _check_id(run: str) -> None:
+    if not RUN_ID.fullmatch(run):
+        raise UsageError(f"{run!r} is no name of a run: 1 to 64 of A-Z, a-z, 0-9 and . _ -")
 
 
 def stored_report(store: Store, run: str, head: Mapping[str, Json]) -> Report:

@@ -14,7 +14,7 @@ from typing import Any
 
 from denv.errors import HarnessError, ResumeError, RunCancelledError
 from denv.instruments.probes import Cost, Finding, Instrument, SideFacts
-from denv.instruments.selfcheck import require_selfcheck
+from denv.instruments.selfcheck import require_answers_selfcheck, require_selfcheck
 from denv.records import Endpoint, Json, Side
 from denv.runner.document import timestamp
 from denv.runner.probing import Prober
@@ -22,6 +22,9 @@ from denv.runner.progress import BEAT_S
 from denv.runner.settings import check_endpoint, differences, endpoint_identity
 from denv.runner.sides import Sides
 from denv.store import MeasureRecord, Store, data_folder, open_store
+
+ASKS_QUESTIONS = frozenset({"answers", "derivations", "all"})
+"""Instruments that stand on how answers to questions are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ async def run_measure(
     resume: str | None = None,
     watch: Callable[[Measuring], None] | None = None,
     stop: asyncio.Event | None = None,
+    on_checked: Callable[[], None] | None = None,
     on_start: Callable[[str], None] | None = None,
 ) -> Measured:
     """Let an instrument ask both sides, and give its document.
@@ -69,6 +73,8 @@ async def run_measure(
         Called with a :class:`Measuring` every second.
     stop
         Set it to end early; what was answered stays journaled.
+    on_checked
+        Called once all that was given has been found to be in order, before anything is sent.
     on_start
         Called with the measurement's id once it can be resumed by it.
 
@@ -85,10 +91,14 @@ async def run_measure(
     for side, endpoint in endpoints.items():
         check_endpoint(endpoint, side)
     require_selfcheck(data_folder())
+    if instrument.name in ASKS_QUESTIONS:
+        require_answers_selfcheck(data_folder())
     opened = open_store(data_folder()) if store is None else store
     try:
         run = _Measure(instrument, endpoints=endpoints, store=opened, resume=resume)
         with opened.claim(run.measure):
+            if on_checked is not None:
+                on_checked()
             return await run.execute(
                 watch=watch or (lambda _: None),
                 stop=stop or asyncio.Event(),
@@ -211,6 +221,7 @@ class _Measure:
             concurrency=self._endpoints[side].concurrency,
             engine=engine if isinstance(engine, str) else None,
             sampled=side in self._sides.sampled(),
+            url=self._endpoints[side].url,
         )
 
     def _finish(self, finding: Finding) -> Measured:

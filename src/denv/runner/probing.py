@@ -7,13 +7,12 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from denv.client import EndpointClient, write_probe
 from denv.encode import answer_scope, dump
 from denv.instruments.probes import CHAT, Cost, Probe, Step, Strand, Together, Work, json_of
-from denv.records import Dialect, Exchange, Observation, Request, Side
+from denv.records import Dialect, Exchange, Json, Observation, Request, Side
 from denv.runner.sides import Sides
 from denv.store import Store, StoredProbe
 
@@ -170,16 +169,17 @@ def spent_of(exchange: Exchange) -> Cost:
     """Count the requests of one exchange, retries among them, and the tokens that it reports."""
     requests = 1 + len(exchange.attempts)
     answer = json_of(exchange)
-    if not isinstance(answer, Mapping):
-        return Cost(requests)
+    parts = answer if isinstance(answer, list) else [answer]  # a list to several prompts
+    return sum((_tokens_of(part) for part in parts if isinstance(part, Mapping)), Cost(requests))
+
+
+def _tokens_of(answer: Mapping[str, Json]) -> Cost:
     usage = answer.get("usage")
     if isinstance(usage, Mapping):
         prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
     else:  # llama.cpp's own form
         prompt, completion = answer.get("tokens_evaluated"), answer.get("tokens_predicted")
-    return replace(
-        Cost(requests), prompt_tokens=_count(prompt), completion_tokens=_count(completion)
-    )
+    return Cost(prompt_tokens=_count(prompt), completion_tokens=_count(completion))
 
 
 def _count(value: object) -> int:

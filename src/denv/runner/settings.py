@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal
@@ -18,6 +18,7 @@ MAX_RETRIES = 100
 MAX_REPEATS = 1000
 """Beyond these a number is a slip of the keyboard, and would cost the machine's memory."""
 
+ONLY_TAG = b"denv.only/1\0"
 HEADER_TAG = b"denv.headers/1\0"
 
 
@@ -43,6 +44,9 @@ class Settings:
         Send nothing: answers of both sides come from earlier runs.
     release, engine, recipe
         What the report says was measured; names only.
+    only
+        The cases to ask, by their index from 0; None asks all. The report says how many of how
+        many, and a run of some is no proof of the whole suite.
     options
         Anything the caller needs to continue the run without being told again; no secrets.
     """
@@ -57,6 +61,7 @@ class Settings:
     release: str | None = None
     engine: Mapping[str, Json] | None = None
     recipe: str | None = None
+    only: Sequence[int] | None = None
     options: Mapping[str, Json] = field(default_factory=dict)
 
     def check(self) -> None:
@@ -75,6 +80,26 @@ class Settings:
             raise UsageError(f"stream is {self.stream!r}, it must be no, yes or both")
         if self.max_age_s is not None and not 0 <= self.max_age_s < inf:
             raise UsageError(f"max-age is {self.max_age_s:g} s, it must be a number from 0 on")
+
+
+def check_spread(settings: Settings, *, suite: Suite, stage: Endpoint) -> None:
+    """Refuse drawn cases that the suite has not, and fewer cases than replicas.
+
+    Raises
+    ------
+    UsageError
+        Names what does not fit.
+    """
+    only = settings.only
+    if only is not None:
+        if not only or len(set(only)) < len(only):
+            raise UsageError("the cases to ask must be at least one, each named once")
+        if not 0 <= min(only) <= max(only) < suite.cases:
+            raise UsageError(f"cases to ask are named from 0 to {suite.cases - 1}")
+    elif 0 < suite.cases < len(stage.replicas):
+        raise UsageError(
+            f"{suite.cases} cases cannot reach all {len(stage.replicas)} replicas of the stage"
+        )
 
 
 def check_endpoint(endpoint: Endpoint, side: Side) -> None:
@@ -113,7 +138,7 @@ def identity(
 ) -> dict[str, Any]:
     """Give all that must be the same for a run to be continued, as strict JSON without secrets."""
     thresholds = settings.thresholds
-    return {
+    given = {
         "suite": {"name": suite.name, "sha256": suite.sha256, "cases": suite.cases},
         "stage": endpoint_identity(stage),
         "reference": endpoint_identity(reference),
@@ -127,17 +152,23 @@ def identity(
         "release": settings.release,
         "recipe": settings.recipe,
     }
+    if settings.only is not None:  # runs of before there were any have no such entry
+        given["only"] = hashlib.sha256(ONLY_TAG + dump(sorted(settings.only))).hexdigest()
+    return given
 
 
 def endpoint_identity(endpoint: Endpoint) -> dict[str, Any]:
     """Give what must be the same of one side, as strict JSON without secrets."""
-    return {
+    given: dict[str, Any] = {
         "url": endpoint.url,
         "model": endpoint.model,
         "extra": dict(endpoint.extra),
         "headers": headers_digest(endpoint.headers),
         "sampled": endpoint.sampled,
     }
+    if endpoint.replicas:  # runs of before there were any have no such entry
+        given["replicas"] = [[replica.name, replica.url] for replica in endpoint.replicas]
+    return given
 
 
 def headers_digest(headers: Mapping[str, str]) -> str | None:

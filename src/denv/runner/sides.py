@@ -10,7 +10,8 @@ from typing import Any
 from denv.client import AiohttpTransport, EndpointClient, Preflight, Unreachable, preflight
 from denv.errors import ResumeError, UsageError
 from denv.observe import observe
-from denv.records import Dialect, Endpoint, Json, Side
+from denv.records import Dialect, Endpoint, Side
+from denv.runner.notes import dialect_from_note, dialect_note
 
 
 class Sides:
@@ -136,23 +137,3 @@ class Sides:
         """Close all connections."""
         for client in self._clients.values():
             await client.close()
-
-
-def dialect_note(dialect: Dialect) -> dict[str, Json]:
-    """Write a dialect as strict JSON."""
-    return {
-        "dropped": sorted(dialect.dropped),
-        "top_logprobs": dialect.top_logprobs,
-        "max_tokens_field": dialect.max_tokens_field,
-    }
-
-
-def dialect_from_note(note: Mapping[str, Json] | None) -> Dialect:
-    """Read a dialect back; without a note it is the plain one."""
-    if note is None:
-        return Dialect()
-    return Dialect(
-        dropped=frozenset(note["dropped"]),
-        top_logprobs=note["top_logprobs"],
-        max_tokens_field=note["max_tokens_field"],
-    )

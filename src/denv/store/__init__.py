@@ -1,5 +1,14 @@
-"""Where runs, their journaled answers and their results are kept."""
+"""Where runs, rollouts, alarms and schedules are kept, with every journaled answer."""
 
+from denv.store.alarming import (
+    AlarmRecord,
+    AlarmStore,
+    DeliveryAction,
+    DeliveryRecord,
+    DeliveryState,
+    Raise,
+    Resolve,
+)
 from denv.store.home import data_folder
 from denv.store.protocol import (
     AnswerKey,
@@ -9,13 +18,42 @@ from denv.store.protocol import (
     StoredAnswer,
     StoredProbe,
 )
+from denv.store.rollouts import (
+    Decision,
+    Incumbent,
+    Latch,
+    Override,
+    RolloutRecord,
+    RolloutStore,
+    StageRecord,
+    StepCommit,
+)
+from denv.store.scheduling import Firing, ScheduleRecord, ScheduleStore
 from denv.store.sql import SqlStore, open_store
 
 __all__ = [
+    "AlarmRecord",
+    "AlarmStore",
     "AnswerKey",
+    "Decision",
+    "DeliveryAction",
+    "DeliveryRecord",
+    "DeliveryState",
+    "Firing",
+    "Incumbent",
+    "Latch",
     "MeasureRecord",
+    "Override",
+    "Raise",
+    "Resolve",
+    "RolloutRecord",
+    "RolloutStore",
     "RunRecord",
+    "ScheduleRecord",
+    "ScheduleStore",
     "SqlStore",
+    "StageRecord",
+    "StepCommit",
     "Store",
     "StoredAnswer",
     "StoredProbe",

@@ -1,4 +1,4 @@
-"""One process at a time carries out a run: a lock file beside the data, gone with its process."""
+"""Who carries out a run, or a part of it: lock files beside the data, gone with their process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from denv.errors import ResumeError, StoreError
 
 
 @contextmanager
-def claimed(lock: Path, run: str) -> Iterator[None]:
+def claimed(lock: Path, run: str, *, shared: bool = False) -> Iterator[None]:
     """Hold a run's lock file for the length of the block.
+
+    ``shared`` lets others hold it too that share it; nobody then has it for himself.
 
     Raises
     ------
@@ -22,22 +24,24 @@ def claimed(lock: Path, run: str) -> Iterator[None]:
     StoreError
         The file cannot be made.
     """
-    descriptor = _locked(lock, run)
+    descriptor = _locked(lock, run, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     try:
         yield
     finally:
-        lock.unlink(missing_ok=True)
+        # A file that others may hold keeps its name; who next holds it alone removes it.
+        if not shared:
+            lock.unlink(missing_ok=True)
         os.close(descriptor)
 
 
-def _locked(lock: Path, run: str) -> int:
+def _locked(lock: Path, run: str, how: int) -> int:
     while True:
         try:
             descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StoreError(f"{lock}: {error.strerror}") from error
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, how | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
             raise ResumeError(f"run {run} is being carried out by another process") from None

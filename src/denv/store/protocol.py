@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -82,6 +82,9 @@ class Store(Protocol):
     def claim(self, run: str) -> AbstractContextManager[None]:
         """Hold a run for the length of the block; ``ResumeError`` where another process does."""
 
+    def claim_shard(self, run: str, first: int, last: int) -> AbstractContextManager[None]:
+        """Hold some cases of a run; others may hold other cases, but nobody the whole run."""
+
     def create_run(self, record: RunRecord) -> None:
         """Add a new run."""
 
@@ -102,6 +105,11 @@ class Store(Protocol):
     ) -> None:
         """Change what is given of a run."""
 
+    def change_notes(
+        self, run: str, change: Callable[[Mapping[str, Json]], Mapping[str, Json]]
+    ) -> None:
+        """Replace a run's notes by what ``change`` makes of them; no other writer comes between."""
+
     def append(
         self, run: str, answers: Sequence[StoredAnswer], results: Sequence[CaseResult]
     ) -> None:
@@ -113,8 +121,8 @@ class Store(Protocol):
     def finished(self, run: str, first: int, last: int) -> set[int]:
         """Give which of the cases ``first`` to ``last`` have a result."""
 
-    def results(self, run: str) -> Iterator[CaseResult]:
-        """Stream a run's results in the suite's order."""
+    def results(self, run: str, first: int = 0, last: int | None = None) -> Iterator[CaseResult]:
+        """Stream a run's results in the suite's order, or those of some cases."""
 
     def documents(self, run: str) -> Iterator[dict[str, Json]]:
         """Stream a run's results in the suite's order, as the report shows them."""

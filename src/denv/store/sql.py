@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,14 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from denv.errors import StoreError
 from denv.records import CaseResult, Exchange, Json, Side
 from denv.store import tables
+from denv.store.alarming import AlarmStore
+from denv.store.alarms_sql import SqlAlarmStore
 from denv.store.claims import claimed
+from denv.store.database import Database
 from denv.store.forms import (
     dump,
     exchange_from_text,
@@ -41,6 +43,10 @@ from denv.store.protocol import (
     StoredAnswer,
     StoredProbe,
 )
+from denv.store.rollouts import RolloutStore
+from denv.store.rollouts_sql import SqlRolloutStore
+from denv.store.schedules_sql import SqlScheduleStore
+from denv.store.scheduling import ScheduleStore
 
 _LOCK_WAIT_S = 30
 _PAGE = 500
@@ -77,8 +83,13 @@ class SqlStore:
         self._insert_results = self._compiled_insert(tables.results)
         self._insert_probes = self._compiled_insert(tables.probes)
         event.listen(self._engine, "connect", _set_pragmas)
+        database = self._database = Database(self._engine, str(path))
+        self._errors, self._write, self._read = database.errors, database.write, database.read
         with self._errors():
             self._prepare()
+        self.rollouts: RolloutStore = SqlRolloutStore(database)
+        self.alarms: AlarmStore = SqlAlarmStore(database)
+        self.schedules: ScheduleStore = SqlScheduleStore(database)
 
     def _compiled_insert(self, table: Table) -> str:
         return str(insert(table).prefix_with("OR REPLACE").compile(dialect=self._engine.dialect))
@@ -100,8 +111,9 @@ class SqlStore:
                     f"{self._path}: the data have form {found}, this program reads "
                     f"{tables.SCHEMA_VERSION}"
                 )
-            elif not inspect(connection).has_table(tables.probes.name):
-                # Measurements came after the first files of this form; their tables only add.
+            elif set(tables.metadata.tables) - set(inspect(connection).get_table_names()):
+                # What came after the first files of this form is in tables of its own.
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
                 tables.metadata.create_all(connection)
                 connection.commit()
 
@@ -115,30 +127,19 @@ class SqlStore:
         )
         return version
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except DatabaseError as error:
-            raise StoreError(f"{self._path}: {error.orig}") from error
-        except SQLAlchemyError as error:
-            raise StoreError(f"{self._path}: {error}") from error
-
-    @contextmanager
-    def _write(self) -> Iterator[Connection]:
-        with self._errors(), self._engine.begin() as connection:
-            yield connection
-
-    @contextmanager
-    def _read(self) -> Iterator[Connection]:
-        with self._errors(), self._engine.connect() as connection:
-            yield connection
-
     # -------------------------------------------------------------- runs
 
     def claim(self, run: str) -> AbstractContextManager[None]:
         """Hold a run for the length of the block; ``ResumeError`` where another process does."""
         return claimed(self._path.with_name(f"run-{run}.lock"), run)
+
+    @contextmanager
+    def claim_shard(self, run: str, first: int, last: int) -> Iterator[None]:
+        """Hold some cases of a run; others may hold other cases, but nobody the whole run."""
+        whole = self._path.with_name(f"run-{run}.lock")
+        part = self._path.with_name(f"run-{run}.{first}-{last}.lock")
+        with claimed(whole, run, shared=True), claimed(part, f"{run}, cases {first} to {last},"):
+            yield
 
     def create_run(self, record: RunRecord) -> None:
         """Add a new run."""
@@ -189,6 +190,21 @@ class SqlStore:
         with self._write() as connection:
             connection.execute(update(tables.runs).where(tables.runs.c.run == run).values(given))
 
+    def change_notes(
+        self, run: str, change: Callable[[Mapping[str, Json]], Mapping[str, Json]]
+    ) -> None:
+        """Replace a run's notes by what ``change`` makes of them; no other writer comes between."""
+        columns = tables.runs.c
+        with self._database.change() as connection:
+            notes = connection.scalar(
+                select(columns.notes).where(columns.run == run).with_for_update()
+            )
+            if notes is not None:
+                changed = dump(change(json.loads(notes)))
+                connection.execute(
+                    update(tables.runs).where(columns.run == run).values(notes=changed)
+                )
+
     # -------------------------------------------------------------- journal
 
     def append(
@@ -227,16 +243,22 @@ class SqlStore:
                 )
             )
 
-    def results(self, run: str) -> Iterator[CaseResult]:
-        """Stream a run's results in the suite's order."""
-        return map(result_from_document, self.documents(run))
+    def results(self, run: str, first: int = 0, last: int | None = None) -> Iterator[CaseResult]:
+        """Stream a run's results in the suite's order, or those of some cases."""
+        return map(result_from_document, self._documents(run, first, last))
 
     def documents(self, run: str) -> Iterator[dict[str, Json]]:
         """Stream a run's results in the suite's order, as the report shows them."""
+        return self._documents(run, 0, None)
+
+    def _documents(self, run: str, first: int, last: int | None) -> Iterator[dict[str, Json]]:
         columns = tables.results.c
+        query = select(columns.document).where(columns.run == run, columns.case_index >= first)
+        if last is not None:
+            query = query.where(columns.case_index <= last)
         with self._read() as connection:
             rows = connection.execution_options(yield_per=_PAGE).execute(
-                select(columns.document).where(columns.run == run).order_by(columns.case_index)
+                query.order_by(columns.case_index)
             )
             for (document,) in rows:
                 yield json.loads(document)

@@ -87,3 +87,148 @@ probes = Table(
     Column("exchange", Text, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
+
+# ---------------------------------------------------------------- rollouts
+# A unique column that is null once the thing is over lets the database itself hold that a
+# stage has one active rollout, an identity one open alarm, a proof one unused override.
+
+rollouts = Table(
+    "rollouts",
+    metadata,
+    Column("rollout", String(64), primary_key=True),
+    Column("stage", Text, nullable=False),
+    Column("active_stage", Text, unique=True),
+    Column("release", Text, nullable=False),
+    Column("proof", String(100), nullable=False),
+    Column("started", Float, nullable=False),
+    Column("ended", Float),
+    Column("phase", String(40), nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("plan", Text, nullable=False),
+    Column("state", Text, nullable=False),
+)
+
+Index("rollouts_by_started", rollouts.c.started)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("rollout", String(64), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("phase", String(40), nullable=False),
+    Column("event", Text, nullable=False),
+    Column("rule", String(100), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("next_phase", String(40), nullable=False),
+    Column("actions", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+)
+
+latches = Table(
+    "latches",
+    metadata,
+    Column("proof", String(100), primary_key=True),
+    Column("rollout", String(64), primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("kind", String(40), nullable=False),
+    Column("run", String(64)),
+)
+
+overrides = Table(
+    "overrides",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("proof", String(100), nullable=False, index=True),
+    Column("unused_proof", String(100), unique=True),
+    Column("by", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("used_by", String(64)),
+    Column("used_at", Float),
+)
+
+stages = Table(
+    "stages",
+    metadata,
+    Column("stage", Text, primary_key=True),
+    Column("incumbent", Text),
+    Column("weights", Text),
+    Column("weighed", Float),
+)
+
+# ---------------------------------------------------------------- alarms
+
+alarms = Table(
+    "alarms",
+    metadata,
+    Column("alarm", String(64), primary_key=True),
+    Column("identity", Text, nullable=False),
+    Column("open_identity", Text, unique=True),
+    Column("kind", String(40), nullable=False),
+    Column("stage", Text, nullable=False),
+    Column("release", Text, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("run", String(64)),
+    Column("rollout", String(64)),
+    Column("details", Text, nullable=False),
+    Column("opened", Float, nullable=False),
+    Column("last", Float, nullable=False),
+    Column("repeats", Integer, nullable=False),
+    Column("resolved", Float),
+    Column("resolved_by", Text),
+)
+
+Index("alarms_by_opened", alarms.c.opened)
+
+occasions = Table(
+    "occasions",
+    metadata,
+    Column("once", String(200), primary_key=True),
+    Column("alarm", String(64), nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("alarm", String(64), primary_key=True),
+    Column("sink", String(200), primary_key=True),
+    Column("action", String(16), primary_key=True),
+    Column("state", String(16), nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("last_error", Text),
+    Column("next_at", Float),
+    Column("delivered", Float),
+)
+
+Index("deliveries_by_state", deliveries.c.state, deliveries.c.created)
+
+# ---------------------------------------------------------------- schedules
+
+schedules = Table(
+    "schedules",
+    metadata,
+    Column("name", String(200), primary_key=True),
+    Column("created", Float, nullable=False),
+    Column("spec", Text, nullable=False),
+    Column("plan", Text, nullable=False),
+    Column("paused", Text),
+    Column("baseline", String(64)),
+    Column("detector", Text, nullable=False),
+    Column("last_slot", Float),
+)
+
+firings = Table(
+    "firings",
+    metadata,
+    Column("schedule", String(200), primary_key=True),
+    Column("slot", Float, primary_key=True),
+    Column("kind", String(16), primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("verdict", String(20)),
+    Column("run", String(64)),
+    Column("document", Text, nullable=False),
+)

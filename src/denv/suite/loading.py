@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,10 +39,15 @@ class Suite:
     def __iter__(self) -> Iterator[Case]:
         return self.iter_cases()
 
-    def iter_cases(self) -> Iterator[Case]:
-        """Stream the cases; a ``SuiteError`` says so if the file is no longer what was loaded."""
+    def iter_cases(self, wanted: Callable[[int], bool] | None = None) -> Iterator[Case]:
+        """Stream the cases, or those whose index is wanted.
+
+        A ``SuiteError`` says so if the file is no longer what was loaded.
+        """
         lines = Lines(self.path)
         for index, (number, raw) in enumerate(lines):
+            if wanted is not None and not wanted(index):
+                continue
             case = None if raw is None else parse_line(raw, line=number, index=index)[1]
             if not isinstance(case, Case):
                 raise self._changed()

@@ -1,0 +1,91 @@
+"""Where an endpoint's requests go: to its one base, or in turn to its replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from denv.client.secrets import check_url, origin
+from denv.errors import EndpointError
+from denv.records import Endpoint, Secret
+
+SECRET_WORDS = (
+    "auth", "cookie", "credential", "jwt", "key", "pass", "secret", "session", "signature", "token",
+)  # fmt: skip
+_OWN_HEADERS = frozenset({"host", "content-length", "content-type", "transfer-encoding"})
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One base URL with the headers that go there, the key's among them; ``repr`` hides them."""
+
+    base: str
+    replica: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def own_route(endpoint: Endpoint) -> Route:
+    """Give the way to the endpoint's own URL.
+
+    Raises
+    ------
+    EndpointError
+        For an URL or a header that cannot be used.
+    """
+    return Route(check_url(endpoint.url), headers=_headers(endpoint, endpoint.key))
+
+
+def routes_of(endpoint: Endpoint) -> tuple[Route, ...]:
+    """Give the ways that an endpoint's requests take in turn: its replicas, else its own URL.
+
+    Raises
+    ------
+    EndpointError
+        For an URL or a header that cannot be used, and for replicas that cannot be told apart.
+    """
+    if not endpoint.replicas:
+        return (own_route(endpoint),)
+    own = origin(check_url(endpoint.url))
+    routes = []
+    for replica in endpoint.replicas:
+        base = check_url(replica.url)
+        # A key reaches only the host it was given for: a replica elsewhere has its own.
+        key = replica.key or (endpoint.key if origin(base) == own else None)
+        routes.append(Route(base, replica.name, _headers(endpoint, key)))
+    for what, values in (
+        ("name", [replica.name for replica in endpoint.replicas]),
+        ("URL", [route.base for route in routes]),
+    ):
+        twice = next((value for value in values if values.count(value) > 1), None)
+        if twice is not None:
+            raise EndpointError(f"the {what} {twice} stands for two replicas")
+    return tuple(routes)
+
+
+def secrets_of(endpoint: Endpoint) -> list[Secret]:
+    """Give all that no error or document may show: keys, and the values of secret headers."""
+    keys = (endpoint.key, *(replica.key for replica in endpoint.replicas))
+    secrets = [key for key in keys if key is not None]
+    for name, value in endpoint.headers.items():
+        named = name in endpoint.secret_headers
+        if named or any(word in name.lower() for word in SECRET_WORDS):
+            secrets += [Secret(value), Secret(value.rpartition(" ")[2])]
+        if "cookie" in name.lower():
+            secrets += [Secret(pair.partition("=")[2].strip()) for pair in value.split(";")]
+    return secrets
+
+
+def _headers(endpoint: Endpoint, key: Secret | None) -> dict[str, str]:
+    """Give the headers of each request of an endpoint, the key's among them."""
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    for name, value in endpoint.headers.items():
+        if name.lower() in _OWN_HEADERS:
+            raise EndpointError(f"the header {name} is set by the run itself")
+        if not name.isascii() or not (name + value).isprintable() or set(name) & set(" :"):
+            raise EndpointError(f"the header {name!r} cannot be sent: a character is not allowed")
+        if key is not None and name.lower() == "authorization":
+            raise EndpointError("both a key and an Authorization header are given")
+        headers[name] = value
+    if key is not None:
+        headers["Authorization"] = f"Bearer {key.reveal()}"
+    return headers
