@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -q
 
-.PHONY: help demo test test-vllm check fix bench simulations mutants pins clean
+.PHONY: help demo demo-rollout test test-vllm check fix bench simulations mutants pins clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -18,12 +18,19 @@ $(VENV)/.lab: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) -e '.[lab]'
 	@touch $@
 
+$(VENV)/.durable: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) -e '.[lab,durable]'
+	@touch $@ $(VENV)/.lab
+
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) -e '.[lab,dev,durable,alarms]'
-	@touch $@ $(VENV)/.lab
+	@touch $@ $(VENV)/.lab $(VENV)/.durable
 
 demo: $(VENV)/.lab    ## the main job on real servers: a faithful stage passes, a damaged one fails
 	$(BIN)/denv parity demo
+
+demo-rollout: $(VENV)/.durable    ## a good release is promoted, two bad ones are rolled back with an alarm
+	$(BIN)/denv rollout demo
 
 test: $(VENV)/.dev    ## all tests but the long simulations, real servers included
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not (simulation and slow)"
