@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         write_junit,
         write_markdown,
     )
-    from denv.runner import Progress, Settings, run_parity
+    from denv.runner import Progress, Settings, run_measure, run_parity
     from denv.store import open_store
     from denv.suite import Suite, load_suite
 
@@ -39,6 +39,7 @@ __all__ = [
     "open_store",
     "parse_thresholds",
     "print_report",
+    "run_measure",
     "run_parity",
     "write_html",
     "write_json",
@@ -57,7 +58,7 @@ _HOMES = {
         "write_junit",
         "write_markdown",
     ),
-    "runner": ("Progress", "Settings", "run_parity"),
+    "runner": ("Progress", "Settings", "run_measure", "run_parity"),
     "store": ("open_store",),
     "suite": ("Suite", "load_suite"),
 }

@@ -37,7 +37,7 @@ def ask(denv, serve):
 async def test_one_document_for_all(ask, tmp_path):
     """The document holds gates and looks, is as its schema says, and its verdict is the exit."""
     target = tmp_path / "all.json"
-    ended, _ = await ask("--force", "--json", target)
+    ended, _ = await ask("--force", "--json", target, "--html", tmp_path / "all.html")
     document = json.loads(target.read_text("utf-8"))
     Draft202012Validator(schema("measure-1")).validate(document)
     assert document["stopped"] is None
@@ -48,6 +48,8 @@ async def test_one_document_for_all(ask, tmp_path):
     assert document["spent"]["stage"]["requests"] > 100
     assert document["looks"]["alpha_each"] == pytest.approx(0.05 / 3)
     assert "UNDECIDED" in ended.err
+    html = (tmp_path / "all.html").read_text("utf-8")
+    assert all(f'<h2 id="{part}">' in html for part in ("gates", "tokens", "answers"))
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,32 @@ async def test_plan_refuses_what_a_run_refuses(denv, tmp_path, options, says):
     ended = await denv("parity", "plan", "--suite", suite, "--json", *options)
     assert ended.code == 2
     assert says in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("parity", "gates", "--resume", "gates-none"), "there is no measurement"),
+        (("parity", "measure", "tokens", "--retries", 1000), "retries"),
+        (("parity", "measure", "answers", "--timeout", -1), "--timeout is -1"),
+        (("bench", "speed", "--retries", 1000), "retries"),
+    ],
+)
+async def test_errors_of_usage_come_before_the_costs(denv, sides, words, says):
+    """What cannot be done has no price: the error is the only line."""
+    stub, both = sides
+    urls = both[:2] if words[0] == "bench" else both[:4]
+    ended = await denv(*words, *urls)
+    assert ended.code == 2
+    assert says in ended.err
+    assert len(ended.lines) == 1
+    assert stub.seen == []
+
+
+async def test_costs_come_before_anything_is_sent(denv, sides):
+    """A run that is in order says its costs first, even where the server cannot be reached."""
+    gone = ("--stage", "http://127.0.0.1:9/v1", "--reference", "http://127.0.0.1:9/v1")
+    for words in (("parity", "gates", *gone), ("bench", "speed", *gone)):
+        ended = await denv(*words, "--retries", 0)
+        assert ended.code == 4
+        assert "stage: at most" in ended.lines[0]

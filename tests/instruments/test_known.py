@@ -10,11 +10,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from denv.errors import HarnessError
-from denv.instruments.known import FORMS, load_known
+from denv.instruments.known import ANSWERS, FORMS, load_answers, load_known
 from denv.instruments.trials import TRIALS
+from denv.instruments.trials_answers import ANSWER_TRIALS
 from denv.schemas import schema
 
 DATA = files("denv.instruments") / "data"
+ALL = (*load_known(), *load_answers())
 GOOD = {
     "id": "a",
     "about": "A number is itself.",
@@ -26,7 +28,8 @@ GOOD = {
 
 def packaged_lines():
     """Give every packaged line with its place."""
-    for item in sorted(DATA.iterdir(), key=lambda one: one.name):
+    items = [*DATA.iterdir(), *(DATA / ANSWERS).iterdir()]
+    for item in sorted((one for one in items if one.is_file()), key=lambda one: one.name):
         for number, line in enumerate(item.read_text("utf-8").split("\n"), 1):
             if line:
                 yield f"{item.name}:{number}", json.loads(line)
@@ -51,12 +54,12 @@ def test_lines_fit_the_schema():
 def test_schema_names_the_same_instruments():
     """The schema, the loader and the trials know the same instruments."""
     named = set(schema("selfcheck-1")["properties"]["instrument"]["enum"])
-    assert named == FORMS.keys() == TRIALS.keys()
+    assert named == FORMS.keys() == TRIALS.keys() | ANSWER_TRIALS.keys()
 
 
 def test_there_are_many_of_each():
     """There are over 150 known cases, and at least eight of each instrument."""
-    counts = Counter(known.instrument for known in load_known())
+    counts = Counter(known.instrument for known in ALL)
     assert sum(counts.values()) >= 150
     assert counts.keys() == FORMS.keys()
     assert min(counts.values()) >= 8
@@ -83,9 +86,7 @@ def test_every_outcome_and_check_is_known():
 def test_no_finding_is_right_everywhere():
     """No instrument could meet most of its cases by always finding the same."""
     for instrument in FORMS:
-        rights = [
-            json.dumps(k.right, default=str) for k in load_known() if k.instrument == instrument
-        ]
+        rights = [json.dumps(k.right, default=str) for k in ALL if k.instrument == instrument]
         most = Counter(rights).most_common(1)[0][1]
         assert most <= 0.7 * len(rights), instrument
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -12,8 +14,14 @@ import pytest
 import denv
 from denv.errors import HarnessError, SelfCheckError
 from denv.instruments import selfcheck
-from denv.instruments.known import Known, load_known
-from denv.instruments.selfcheck import package_state, require_selfcheck, run_selfcheck
+from denv.instruments.known import Known, load_answers, load_known
+from denv.instruments.selfcheck import (
+    package_state,
+    require_answers_selfcheck,
+    require_selfcheck,
+    run_selfcheck,
+    run_whole_selfcheck,
+)
 
 
 def number(same: bool, case_id: str = "a") -> Known:
@@ -38,6 +46,25 @@ def test_all_pass():
     found = run_selfcheck()
     assert found.failures == ()
     assert found.passed == found.total == len(load_known())
+
+
+def test_what_reads_answers_is_tried_apart():
+    """The whole has the cases of answers, FINAL lines and derivations too, all read right."""
+    found = run_whole_selfcheck()
+    assert found.failures == ()
+    assert found.total == len(load_known()) + len(load_answers())
+    apart = {known.instrument for known in load_answers()}
+    assert apart == {"answer", "final", "derivation"}
+    assert apart.isdisjoint(known.instrument for known in load_known())
+
+
+def test_sympy_is_not_imported_for_the_others():
+    """The quick part, which stands before every run, does without SymPy."""
+    code = (
+        "import sys; from denv.instruments.selfcheck import run_selfcheck; run_selfcheck();"
+        "sys.exit('sympy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_is_quick():
@@ -112,6 +139,20 @@ def test_types_are_told_apart(right, found):
 
 
 # ---------------------------------------------------------------- the record
+
+
+def test_answers_have_a_record_of_their_own(tmp_path, monkeypatch):
+    """One part's success is not the other's, and each is tried again where its own is missing."""
+    monkeypatch.setattr(selfcheck, "load_known", lambda: (number(True),))
+    monkeypatch.setattr(selfcheck, "load_answers", lambda: (number(True, "b"),))
+    assert require_selfcheck(tmp_path) is not None
+    assert require_answers_selfcheck(tmp_path) is not None
+    assert require_answers_selfcheck(tmp_path) is None
+    (tmp_path / "selfcheck-answers.json").unlink()
+    monkeypatch.setattr(selfcheck, "load_answers", lambda: (number(False, "b"),))
+    assert require_selfcheck(tmp_path) is None
+    with pytest.raises(SelfCheckError, match=r"first failing: b .*`denv parity selfcheck --all`"):
+        require_answers_selfcheck(tmp_path)
 
 
 @pytest.mark.usefixtures("few")

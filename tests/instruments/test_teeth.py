@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from denv.instruments.known import load_known
+from denv.instruments.known import load_answers, load_known
 from denv.instruments.selfcheck import run_selfcheck
 from tests.instruments.faults import FAULTS
 
-KNOWN = load_known()
+KNOWN = (*load_known(), *load_answers())
 
 
 @pytest.mark.parametrize("name", FAULTS)

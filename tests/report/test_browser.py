@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from functools import lru_cache
 
 import pytest
 from playwright.sync_api import sync_playwright
 
 from denv.report import write_html
 from tests.report import samples
+from tests.report.pages import PAGES
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -17,6 +19,12 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH"),
 ]
+
+
+@lru_cache
+def made(name: str) -> str:
+    """Make a measurement's page once."""
+    return PAGES[name]()
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +49,10 @@ def open_page(browser, tmp_path):
             said.append(request.url)
 
     def opened(name, width=1280, **options):
-        write_html(getattr(samples, name)(), tmp_path / f"{name}.html")
+        if name in PAGES:
+            (tmp_path / f"{name}.html").write_text(made(name), "utf-8")
+        else:
+            write_html(getattr(samples, name)(), tmp_path / f"{name}.html")
         context = browser.new_context(viewport={"width": width, "height": 800}, **options)
         contexts.append(context)
         page = context.new_page()
@@ -59,7 +70,7 @@ def open_page(browser, tmp_path):
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
-@pytest.mark.parametrize("name", ["passing", "failing", "inconclusive", "hostile"])
+@pytest.mark.parametrize("name", ["passing", "failing", "inconclusive", "hostile", *PAGES])
 def test_the_page_never_scrolls_sideways(open_page, name, width):
     """At every width, with everything unfolded, the page is as wide as the window."""
     page = open_page(name, width)
@@ -137,3 +148,23 @@ def luminance(colour: str) -> float:
     channels = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_phone_shows_every_value_of_a_table(open_page, name):
+    """On a narrow page rows stand by themselves, so that no table hides a value at its side."""
+    page = open_page(name, 390)
+    hidden = page.eval_on_selector_all(
+        "table", "all => all.filter(t => t.offsetWidth > t.parentElement.clientWidth).length"
+    )
+    assert page.locator("table").count()
+    assert hidden == 0
+
+
+@pytest.mark.parametrize("name", ["tokens", "answers", "speed"])
+def test_a_phone_shows_pictures_at_a_size_that_can_be_read(open_page, name):
+    """A picture is not shrunk below 480 pixels; its box scrolls, and the keyboard reaches it."""
+    page = open_page(name, 390)
+    for box in page.locator(".shown").all():
+        assert box.get_attribute("tabindex") == "0"
+        assert box.locator("svg").first.bounding_box()["width"] >= 480

@@ -35,7 +35,6 @@ def speed_command(options: Mapping[str, Any]) -> int:
     check_targets(targets)
     check_files(targets, [])
     speed, endpoints = plan(options)
-    _say_cost(speed, endpoints, console)
     benched = _run(speed, endpoints, console, quiet=options["quiet"])
     if targets["--json"]:
         text = json.dumps(benched.document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
@@ -148,7 +147,13 @@ def _run(
         stop = asyncio.Event()
         with stopped_by_signals(stop):
             watch = None if quiet else _Lines(console)
-            return await run_bench(speed, endpoints=endpoints, watch=watch, stop=stop)
+            return await run_bench(
+                speed,
+                endpoints=endpoints,
+                watch=watch,
+                stop=stop,
+                on_checked=lambda: _say_cost(speed, endpoints, console),
+            )
 
     return loop.run(go())
 

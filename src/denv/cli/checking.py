@@ -192,11 +192,11 @@ def _print_cost(cost: Mapping[str, Any], *, plan: bool) -> None:
         click.echo(f"  price at most: {parts}")
 
 
-def selfcheck_command(*, as_json: bool) -> int:
+def selfcheck_command(*, as_json: bool, whole: bool) -> int:
     """Try every instrument on its known cases."""
-    from denv.instruments.selfcheck import run_selfcheck
+    from denv.instruments.selfcheck import run_selfcheck, run_whole_selfcheck
 
-    found = run_selfcheck()
+    found = run_whole_selfcheck() if whole else run_selfcheck()
     if as_json:
         document = {
             "total": found.total,

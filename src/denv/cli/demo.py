@@ -8,9 +8,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from denv.cli.outputs import check_targets
 from denv.cli.plan import Plan
 from denv.cli.progress import watching
 from denv.cli.running import stopped_by_signals
+from denv.errors import UsageError
 from denv.lab.cache import cache_dir
 from denv.lab.demo import DemoServers, demo_servers
 from denv.records import Endpoint, Thresholds, Verdict
@@ -41,7 +43,7 @@ PAIRS = (
 def demo_command(out: Path, *, wheel: Path | None, store: Path | None) -> int:
     """Run both comparisons, write their pages, and say where they are."""
     console = Console(stderr=True)
-    out.mkdir(parents=True, exist_ok=True)
+    _check_folder(out)
     opened = open_store(data_folder(store))
     try:
         verdicts = asyncio.run(_demo(out, wheel=wheel, store=opened, console=console))
@@ -50,6 +52,20 @@ def demo_command(out: Path, *, wheel: Path | None, store: Path | None) -> int:
     if None in verdicts or Verdict.CANCELLED in verdicts:
         return 130
     return 0 if verdicts == [pair.right for pair in PAIRS] else 4
+
+
+def _check_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--out {out}: {error.strerror}") from None
+    for pair in PAIRS:
+        for target in _targets(out, pair):
+            check_targets({"--out": target})
+
+
+def _targets(out: Path, pair: Pair) -> tuple[Path, Path]:
+    return out / f"{pair.name}.html", out / f"{pair.name}.json"
 
 
 async def _demo(
@@ -69,7 +85,7 @@ async def _demo(
                     continue
                 say(f"\n{pair.name}: {pair.about}")
                 report = await _compare(pair, servers, store=store, stop=stop, console=console)
-                page, document = out / f"{pair.name}.html", out / f"{pair.name}.json"
+                page, document = _targets(out, pair)
                 write_html(report, page)
                 write_json(report, document)
                 print_report(report, console, {"HTML": str(page), "JSON": str(document)})

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from denv.cli.measuring import measure_command, measure_options
+from denv.cli.measuring import measure_command, measure_options, page_option
 from denv.cli.texts import check_texts
 
 MOST_CONTEXT = 10_000_000
@@ -17,6 +17,7 @@ LEAST_SAMPLES = 20
 
 @click.command()
 @measure_options
+@page_option
 @click.option(
     "--context-tokens",
     type=click.IntRange(100, MOST_CONTEXT),
@@ -47,14 +48,14 @@ def gates(**options: Any) -> int:
     Exit codes: 0 all gates pass, 1 one fails, 2 usage error, 3 one is unknown, 4 error.
     """
     from denv.instruments.gates import Gates
-    from denv.instruments.selfcheck import run_selfcheck
-    from denv.report.gates import render
+    from denv.instruments.selfcheck import run_whole_selfcheck
+    from denv.report.gates import page, render
 
     check_texts(click.get_current_context())
     instrument = Gates(
-        run_selfcheck(),
+        run_whole_selfcheck(),
         context_tokens=options["context_tokens"],
         samples=options["samples"],
         top_p_samples=options["top_p_samples"],
     )
-    return measure_command(instrument, options, render=render)
+    return measure_command(instrument, options, render=render, page=page)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from denv.cli.measuring import measure_command, measure_options
+from denv.cli.measuring import measure_command, measure_options, page_option
 from denv.cli.sides import read
 from denv.cli.texts import check_texts
 from denv.errors import UsageError
@@ -18,6 +18,7 @@ MOST_TOKENS = 1_000_000
 
 @click.command("all")
 @measure_options
+@page_option
 @click.option(
     "--texts",
     type=click.IntRange(1, 10_000),
@@ -65,18 +66,18 @@ def measure_all_command(options: Mapping[str, Any]) -> int:
     """Build the instruments from the options, and measure."""
     from denv.instruments.gates import Gates
     from denv.instruments.measure_all import All
-    from denv.instruments.selfcheck import run_selfcheck
-    from denv.report.measure_all import render
+    from denv.instruments.selfcheck import run_whole_selfcheck
+    from denv.report.measure_all import page, render
     from denv.runner.proving import KillableOracle
 
     with KillableOracle() as oracle:
         instrument = All(
-            gates=Gates(run_selfcheck()),
+            gates=Gates(run_whole_selfcheck()),
             looks=_looks(options, oracle),
             alpha=_alpha(options["confidence"]),
             force=options["force"],
         )
-        return measure_command(instrument, options, render=render)
+        return measure_command(instrument, options, render=render, page=page)
 
 
 def _looks(options: Mapping[str, Any], oracle: Any) -> dict[str, Any]:

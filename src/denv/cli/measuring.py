@@ -77,7 +77,6 @@ def measure_command(
     sides = both_sides(options)
     store = open_store(data_folder(options["store"]))
     try:
-        say_cost(instrument.cost(), sides, console)
         measured = _run(instrument, sides, options, store=store, console=console)
     finally:
         store.close()
@@ -122,6 +121,7 @@ def _run(
                 resume=options["resume"],
                 watch=None if options["quiet"] else Lines(say),
                 stop=stop,
+                on_checked=lambda: say_cost(instrument.cost(), sides, console),
                 on_start=lambda name: say(f"measurement {name} (--resume takes this id)"),
             )
 

@@ -52,6 +52,26 @@ def check_targets(given: Mapping[str, str | Path | None]) -> None:
             raise UsageError(f"{option} {target}: there is no folder {folder}")
         if not os.access(folder, os.W_OK) and not Path(target).exists():
             raise UsageError(f"{option} {target}: the folder {folder} cannot be written")
+        try:
+            _try_writing(Path(target))
+        except OSError as error:
+            raise UsageError(f"{option} {target}: {error.strerror}") from None
+
+
+def _try_writing(target: Path) -> None:
+    """Write nothing to a place, as ``/proc`` and full devices refuse; leave it as it was."""
+    if target.is_fifo():  # opening it waits for its reader
+        return
+    new = not target.exists()
+    path = target.resolve() if new else target  # a link may lead to what does not exist yet
+    kind = os.O_CREAT | os.O_EXCL if new else 0
+    handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | kind)
+    try:
+        os.write(handle, b"")
+    finally:
+        os.close(handle)
+        if new:
+            path.unlink()
 
 
 def check_overwriting(options: Mapping[str, Any], inputs: Sequence[tuple[str, str | Path]]) -> None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from denv.checks import Search, score
 from denv.checks.degenerate import Loop, find_loop
 from denv.evidence.answer import Answer
-from denv.records import Case, Json, Kind, Observation, Score, Side
+from denv.records import SIDES, Case, Json, Kind, Observation, Score, Side
 
 MIN_MISSING_PROMPT_TOKENS = 20
 """A prompt shorter than half the reference's, by at least this much, lacks its tools."""
@@ -67,7 +67,7 @@ class Pair:
         logprobs-close needs a pair: the stage's answers meet the reference's first, and the
         reference's meet the stage's first.
         """
-        return {side: self._side_scores(side) for side in Side}
+        return {side: self._side_scores(side) for side in SIDES}
 
     def _side_scores(self, side: Side) -> tuple[Score, ...]:
         if self.usable(side) is None:

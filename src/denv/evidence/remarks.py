@@ -8,7 +8,7 @@ from denv.checks.tool_schema import classify
 from denv.evidence.answer import Answer, oddities_view
 from denv.evidence.pair import Pair, word
 from denv.evidence.steadiness import steadiness
-from denv.records import Json, Kind, ProblemKind, Side
+from denv.records import SIDES, Json, Kind, ProblemKind, Side
 
 
 def warnings_beside(pair: Pair) -> list[str]:
@@ -17,10 +17,10 @@ def warnings_beside(pair: Pair) -> list[str]:
     if pair.kind is not Kind.LOGPROBS:
         found += [
             f"the {side} samples in spite of temperature 0: repeats are advised"
-            for side in Side
+            for side in SIDES
             if side in pair.sampled
         ]
-    found += [note for side in Side if (note := _lost_repeats(pair, side))]
+    found += [note for side in SIDES if (note := _lost_repeats(pair, side))]
     first = pair.first(Side.REFERENCE)
     if pair.kind is Kind.TOOL_CALLS and first and first.observation.problem:
         found.append(f"the reference gave no usable answer: {first.observation.problem.message}")
@@ -63,7 +63,7 @@ def _calls(number: int) -> str:
 def figures(pair: Pair) -> dict[str, Json]:
     """Show what both sides' requests took, and how their tool calls fit the tools offered."""
     detail: dict[str, Json] = {
-        "exchanges": {side.value: _exchanges(pair, side) for side in Side},
+        "exchanges": {side.value: _exchanges(pair, side) for side in SIDES},
     }
     stage, reference = pair.usable(Side.STAGE), pair.usable(Side.REFERENCE)
     if (steady := steadiness(pair)) is not None:
@@ -77,7 +77,7 @@ def figures(pair: Pair) -> dict[str, Json]:
             "system": _has_system_message(pair),
             "tools": bool(pair.tools),
         }
-    if unanswered := [side.value for side in Side if _went_unanswered(pair, side)]:
+    if unanswered := [side.value for side in SIDES if _went_unanswered(pair, side)]:
         detail["unanswered"] = unanswered
     if pair.tools and (stage or reference):
         detail["tools"] = {

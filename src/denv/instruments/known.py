@@ -54,8 +54,14 @@ FORMS: Mapping[str, Form] = {
         "verdict reason kinds",
         "thresholds confidence stage_requests stage_retried replicas cancelled errors failures",
     ),
+    "answer": _form("text", "found value said"),
+    "final": _form("text", "final"),
+    "derivation": _form("text truth form", "outcome final"),
 }
 """Every instrument that known cases name."""
+
+ANSWERS = "answers"
+"""The known cases of what reads answers to questions, apart since they take seconds to try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +75,13 @@ class Known:
     right: Mapping[str, Json]
 
 
+def load_answers() -> tuple[Known, ...]:
+    """Read the packaged known cases of :data:`ANSWERS`, as :func:`load_known` does."""
+    return load_known(files("denv.instruments") / "data" / ANSWERS)
+
+
 def load_known(folder: Traversable | None = None) -> tuple[Known, ...]:
-    """Read every known case of a folder, by default the packaged one.
+    """Read every known case of a folder, by default all packaged ones but those of answers.
 
     Raises
     ------

@@ -69,12 +69,14 @@ class SideFacts:
 
     ``concurrency`` is how many requests it is asked at once. ``sampled`` says that it samples in
     spite of temperature 0. ``engine`` is a word for the engine where the side has shown it.
+    ``url`` is the side's base URL, None where there is none, as in tests without a server.
     """
 
     model: str
     concurrency: int = 8
     engine: str | None = None
     sampled: bool = False
+    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

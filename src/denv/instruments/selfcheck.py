@@ -2,6 +2,9 @@
 
 The known cases are data (``data/*.jsonl``); what is right in them is argued from the contract,
 not from the code. A run starts only where all of them are read right.
+
+The cases of answers, FINAL lines and derivations are tried apart, since SymPy alone takes a second
+to import: before what asks questions is measured, and for the gates.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib.metadata import version
@@ -22,17 +25,18 @@ from typing import Any
 import denv
 from denv import strictjson
 from denv.errors import HarnessError, SelfCheckError
-from denv.instruments.known import Known, load_known
+from denv.instruments.known import Known, load_answers, load_known
 from denv.instruments.trials import find
 from denv.records import Json
 
 RECORD = "selfcheck.json"
+ANSWERS_RECORD = "selfcheck-answers.json"
 SCHEMA = "denv.selfcheck/1"
 
 _PARTS = frozenset({"reason", "message", "refused", "error"})
 """Texts of which ``right`` gives a part."""
 
-_JUDGES = ("jsonschema", "regex", "scipy")
+_JUDGES = ("jsonschema", "regex", "scipy", "sympy")
 """Libraries whose findings are the instruments' own."""
 
 
@@ -55,8 +59,19 @@ class SelfCheck:
     failures: tuple[Failure, ...]
 
 
+def run_whole_selfcheck() -> SelfCheck:
+    """Try everything, what reads answers to questions too.
+
+    Raises
+    ------
+    HarnessError
+        As :func:`run_selfcheck`.
+    """
+    return run_selfcheck([*load_known(), *load_answers()])
+
+
 def run_selfcheck(known: Sequence[Known] | None = None) -> SelfCheck:
-    """Try every instrument on its known cases, by default on all that are packaged.
+    """Try instruments on known cases, by default on all that :func:`load_known` gives.
 
     Raises
     ------
@@ -80,20 +95,39 @@ def require_selfcheck(folder: Path) -> SelfCheck | None:
     SelfCheckError
         Where a known case is not read right.
     """
+    return _required(folder / RECORD, run_selfcheck, "denv parity selfcheck")
+
+
+def require_answers_selfcheck(folder: Path) -> SelfCheck | None:
+    """Do the same for what reads answers to questions.
+
+    Raises
+    ------
+    SelfCheckError
+        As :func:`require_selfcheck`.
+    """
+
+    def check() -> SelfCheck:
+        return run_selfcheck(load_answers())
+
+    return _required(folder / ANSWERS_RECORD, check, "denv parity selfcheck --all")
+
+
+def _required(path: Path, check: Callable[[], SelfCheck], command: str) -> SelfCheck | None:
     state = package_state()
-    if state is not None and _is_recorded(folder / RECORD, state):
+    if state is not None and _is_recorded(path, state):
         return None
-    found = run_selfcheck()
+    found = check()
     if found.failures:
         first = found.failures[0]
         raise SelfCheckError(
             f"self-check: {found.passed}/{found.total}; first failing: {first.id}"
-            f" ({first.about}); run `denv parity selfcheck`"
+            f" ({first.about}); run `{command}`"
         )
     if state is not None:
         # A full or read-only disk must not stop a run: the next one tries the cases again.
         with contextlib.suppress(OSError):
-            _record(folder / RECORD, found, state)
+            _record(path, found, state)
     return found
 
 
@@ -190,7 +224,7 @@ def _is_recorded(path: Path, state: str) -> bool:
 def _record(path: Path, found: SelfCheck, state: str) -> None:
     record = {"schema": SCHEMA, "state": state, "total": found.total, "passed": found.passed}
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{RECORD}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(record, file)

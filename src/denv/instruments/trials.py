@@ -41,7 +41,11 @@ Found = Mapping[str, Json]
 
 def find(known: Known) -> Found:
     """Let the instrument of a known case look at it."""
-    return TRIALS[known.instrument](known.given)
+    if known.instrument in TRIALS:
+        return TRIALS[known.instrument](known.given)
+    from denv.instruments.trials_answers import ANSWER_TRIALS  # noqa: PLC0415 - imports SymPy
+
+    return ANSWER_TRIALS[known.instrument](known.given)
 
 
 # ---------------------------------------------------------------- end to end

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 from rich.console import Group, RenderableType
 
+from denv.report.measure_page import Part, Section, Table, measure_page
 from denv.report.paired import (
     DASH,
     DROP_COLUMNS,
@@ -22,7 +24,7 @@ from denv.report.paired import (
     lost,
     number,
     pair_rows,
-    paired_page,
+    paired_part,
     points,
     share,
     side_rows,
@@ -115,40 +117,41 @@ def render(document: Document) -> RenderableType:
 
 def page(document: Document) -> str:
     """Give the document as one web page that needs nothing else."""
+    return measure_page(document, replace(part(document), title="measure answers"))
+
+
+def part(document: Document) -> Part:
+    """Give verdict, tables and pictures for a page."""
     traces = document["traces"] or {}
-    first = {
-        "title": "What is written",
-        "tables": [
-            (CONDITIONS[name], TRACE_COLUMNS, list(trace_rows(found)))
-            for name, found in traces.items()
-        ],
-        "pictures": [],
-        "notes": [],
-    }
-    sections = [_section(name, part) for name, part in (document["conditions"] or {}).items()]
-    return paired_page(
-        document,
-        title="answers",
-        says=VERDICTS[document["verdict"]],
-        sections=[first, *sections] if traces else [],
-    )
+    written = [
+        Table(CONDITIONS[name], TRACE_COLUMNS, list(trace_rows(found)))
+        for name, found in traces.items()
+    ]
+    conditions = (document["conditions"] or {}).items()
+    sections = [
+        *([Section("What is written", tables=written)] if written else []),
+        *(_section(name, found) for name, found in conditions),
+    ]
+    return paired_part(document, "answers", VERDICTS[document["verdict"]], sections)
 
 
-def _section(name: str, part: Document) -> Mapping[str, Any]:
-    drawn = calibration_picture(part, key=name)
-    sides = [*side_rows(part, STATES), *sure_rows(part)]
+def _section(name: str, found: Document) -> Section:
+    drawn = calibration_picture(found, key=name)
+    sides = [*side_rows(found, STATES), *sure_rows(found)]
     columns = ("confidence", "reference right", "stage right")
-    return {
-        "title": f"{CONDITIONS[name]}: {part['verdict']}",
-        "tables": [
-            ("What became of it", SIDE_COLUMNS, sides),
-            ("Both sides on the same items", PAIR_COLUMNS, list(pair_rows(part))),
-            ("Stage beside reference", DROP_COLUMNS, _drop_rows(part)),
-            ("Right answers by confidence", columns, list(calibration_rows(part))),
+    return Section(
+        f"{CONDITIONS[name]}: {found['verdict']}",
+        tables=[
+            Table("What became of it", SIDE_COLUMNS, sides),
+            Table("Both sides on the same items", PAIR_COLUMNS, list(pair_rows(found))),
+            Table("Stage beside reference", DROP_COLUMNS, _drop_rows(found)),
+            Table(
+                "Right answers by confidence", columns, list(calibration_rows(found)), labelled=True
+            ),
         ],
-        "pictures": [] if drawn is None else [drawn],
-        "notes": list(lost(part)),
-    }
+        pictures=[] if drawn is None else [drawn],
+        lists=[("No usable answer", list(lost(found)))],
+    )
 
 
 def calibration_picture(part: Document, *, key: str) -> Markup | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rich.console import Group, RenderableType
 
+from denv.report.measure_page import Part, Section, Table, measure_page
 from denv.report.paired import (
     DROP_COLUMNS,
     PAIR_COLUMNS,
@@ -16,7 +18,7 @@ from denv.report.paired import (
     listed,
     lost,
     pair_rows,
-    paired_page,
+    paired_part,
     side_rows,
     table,
     trace_rows,
@@ -65,21 +67,23 @@ def render(document: Document) -> RenderableType:
 
 def page(document: Document) -> str:
     """Give the document as one web page that needs nothing else."""
+    return measure_page(document, replace(part(document), title="measure derivations"))
+
+
+def part(document: Document) -> Part:
+    """Give verdict and tables for a page."""
     sections = []
     if document["sides"] is not None:
-        written = ("Both sides", TRACE_COLUMNS, list(trace_rows(document["traces"])))
+        written = Table("Both sides", TRACE_COLUMNS, list(trace_rows(document["traces"])))
         sections = [
-            {"title": "What is written", "tables": [written], "pictures": [], "notes": []},
-            {
-                "title": "What became of it",
-                "tables": _tables(document),
-                "pictures": [],
-                "notes": list(lost(document)),
-            },
+            Section("What is written", tables=[written]),
+            Section(
+                "What became of it",
+                tables=[Table(*one) for one in _tables(document)],
+                lists=[("No usable answer", list(lost(document)))],
+            ),
         ]
-    return paired_page(
-        document, title="derivations", says=VERDICTS[document["verdict"]], sections=sections
-    )
+    return paired_part(document, "derivations", VERDICTS[document["verdict"]], sections)
 
 
 def _tables(document: Document) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:

@@ -1,4 +1,4 @@
-"""The document of all measurements as tables on a terminal: each part as its own command shows."""
+"""The document of all measurements on a terminal and as a page: each part as its command shows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rich.text import Text
 
 from denv.records import Json
 from denv.report import answers, derivations, gates, tokens
+from denv.report.measure_page import Part, measure_page
 from denv.report.text import line
 
 Document = Mapping[str, Json]
@@ -19,6 +20,19 @@ RENDERERS: Mapping[str, Callable[[Document], RenderableType]] = {
     "tokens": tokens.render,
     "answers": answers.render,
     "derivations": derivations.render,
+}
+
+PARTS: Mapping[str, Callable[[Document], Part]] = {
+    "gates": gates.part,
+    "tokens": tokens.part,
+    "answers": answers.part,
+    "derivations": derivations.part,
+}
+
+VERDICTS = {
+    "faithful": "The stage serves what the reference serves, by all three measurements.",
+    "different": "The stage does not serve what the reference serves.",
+    "undecided": "The measurements do not show whether the stage serves what the reference does.",
 }
 
 _STYLES = {"faithful": "bold green", "different": "bold red", "undecided": "bold yellow"}
@@ -32,12 +46,33 @@ def render(document: Document) -> RenderableType:
         if document[name] is not None:
             shown = {**document, **document[name]}
             parts += [Text(name.upper(), style="bold"), renderer(shown), Text()]
-    looks = document["looks"]
     parts.append(Text(verdict.upper(), style=_STYLES[verdict]))
     parts += [
         Padding(Text(line(reason, 500), overflow="fold"), (0, 0, 0, 2))
         for reason in document["reasons"]
     ]
-    level = f"{looks['number']} looks, each at {looks['alpha_each']:.4f} of {looks['alpha']:g}"
-    parts.append(Padding(Text(level, style="dim"), (0, 0, 0, 2)))
+    parts.append(Padding(Text(_level(document), style="dim"), (0, 0, 0, 2)))
     return Group(*parts)
+
+
+def page(document: Document) -> str:
+    """Give the document as one web page that needs nothing else: the verdict, then each part."""
+    verdict = document["verdict"]
+    head = Part(
+        title="measure all",
+        verdict=verdict,
+        says=VERDICTS[verdict],
+        reasons=document["reasons"],
+        summary=_level(document),
+    )
+    parts = [
+        part({**document, **document[name]})
+        for name, part in PARTS.items()
+        if document[name] is not None
+    ]
+    return measure_page(document, head, parts)
+
+
+def _level(document: Document) -> str:
+    looks = document["looks"]
+    return f"{looks['number']} looks, each at {looks['alpha_each']:.4f} of {looks['alpha']:g}"

@@ -7,12 +7,7 @@ the whole document of derivations.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -20,9 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from denv.records import Json
-from denv.report import pictures
-from denv.report.html import figure
-from denv.report.text import interval, line, percent, without_surrogates
+from denv.report.measure_page import Part, Section
+from denv.report.text import interval, line, percent
 
 Document = Mapping[str, Json]
 Rows = Sequence[Sequence[str]]
@@ -30,7 +24,6 @@ Rows = Sequence[Sequence[str]]
 DASH = "–"
 
 STYLES = {"faithful": "bold green", "different": "bold red", "undecided": "bold yellow"}
-TONES = {"faithful": "pass", "different": "fail", "undecided": "inconclusive"}
 
 TRACE_COLUMNS = ("written ahead of the answer", "reference", "stage", "difference", "interval")
 SIDE_COLUMNS = ("what became of it", "reference", "stage")
@@ -211,36 +204,15 @@ def indented(text: str) -> Padding:
 # ---------------------------------------------------------------- page
 
 
-@cache
-def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("denv.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+def paired_part(document: Document, title: str, says: str, sections: Sequence[Section]) -> Part:
+    """Give verdict and sections for a page."""
+    asked = document["asked"]
+    return Part(
+        title=title,
+        verdict=document["verdict"],
+        says=says,
+        reasons=document["reasons"],
+        summary=f"{asked:,} items, the same for both sides." if asked else "Nothing was asked.",
+        warnings=document["warnings"],
+        sections=sections,
     )
-    found.filters |= {"line": line, "figure": figure}
-    return found
-
-
-def paired_page(document: Document, *, title: str, says: str, sections: Sequence[Any]) -> str:
-    """Give a document as one web page that needs nothing else.
-
-    Each of ``sections`` is a mapping with ``title``, ``tables`` (title, columns, rows each) and
-    ``pictures``.
-    """
-    style = files("denv.report").joinpath("templates", "report.css").read_text("utf-8")
-    html = (
-        _environment()
-        .get_template("paired.html.j2")
-        .render(
-            document=document,
-            style=Markup(style + pictures.STYLE),  # noqa: S704 - files of this package
-            title=title,
-            says=says,
-            tone=TONES[document["verdict"]],
-            sections=sections,
-        )
-    )
-    return without_surrogates(html)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
+from dataclasses import replace
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -16,15 +13,17 @@ from rich.table import Table
 from rich.text import Text
 
 from denv.records import Json
-from denv.report import pictures
 from denv.report.html import figure
-from denv.report.text import line, without_surrogates
+from denv.report.measure_page import Part, Section, measure_page
+from denv.report.measure_page import Table as PageTable
+from denv.report.text import line
 from denv.report.tokens_pictures import agreement_picture, change_picture, rank_picture
 
 Document = Mapping[str, Json]
 Rows = Sequence[Sequence[str]]
 
 DASH = "–"
+LEAST = 1e-12
 
 VERDICTS = {
     "faithful": "The stage's next-token distributions are the reference's, within the margins.",
@@ -33,7 +32,6 @@ VERDICTS = {
 }
 
 STYLES = {"faithful": "bold green", "different": "bold red", "undecided": "bold yellow"}
-TONES = {"faithful": "pass", "different": "fail", "undecided": "inconclusive"}
 
 FIGURES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("top-1 agreement", ("top1_agreement",)),
@@ -54,10 +52,10 @@ PART_COLUMNS = ("texts", "tokens", "agreement", "its interval", "KL, nats", "its
 
 
 def number(value: float | None) -> str:
-    """Write a figure with four significant digits."""
+    """Write a figure with four significant digits; what rounding leaves of 0 is 0."""
     if value is None:
         return DASH
-    return "0" if value == 0 else f"{value:.4g}"
+    return "0" if abs(value) < LEAST else f"{value:.4g}"
 
 
 def interval(limits: Sequence[float] | None) -> str:
@@ -197,48 +195,52 @@ def _indented(text: str) -> Padding:
 # ---------------------------------------------------------------- page
 
 
-@cache
-def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("denv.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.filters |= {"line": line, "figure": figure}
-    return found
-
-
 def page(document: Document) -> str:
     """Give the document as one web page that needs nothing else."""
-    html = _environment().get_template("tokens.html.j2").render(_context(document))
-    return without_surrogates(html)
+    return measure_page(document, replace(part(document), title="measure tokens"))
 
 
-def _context(document: Document) -> Mapping[str, Any]:
-    style = files("denv.report").joinpath("templates", "report.css").read_text("utf-8")
-    return {
-        "document": document,
-        "style": Markup(style + pictures.STYLE),  # noqa: S704 - files of this package
-        "says": VERDICTS[document["verdict"]],
-        "tone": TONES[document["verdict"]],
-        "summary": summary(document),
-        "pictures": [
-            one
-            for one in (
-                change_picture(document),
-                agreement_picture(document),
-                rank_picture(document),
-            )
-            if one is not None
-        ],
-        "figure_columns": COLUMNS,
-        "figures": list(figure_rows(document)),
-        "part_columns": list(PART_COLUMNS),
-        "positions": list(position_rows(document)),
-        "depths": list(depth_rows(document)),
-        "categories": list(category_rows(document)),
-        "slopes": list(slopes(document)),
-        "lost": list(lost(document)),
-    }
+def part(document: Document) -> Part:
+    """Give verdict, figures and pictures for a page."""
+    return Part(
+        title="tokens",
+        verdict=document["verdict"],
+        says=VERDICTS[document["verdict"]],
+        reasons=document["reasons"],
+        summary=summary(document),
+        warnings=document["warnings"],
+        sections=list(_sections(document)),
+    )
+
+
+def _sections(document: Document) -> Iterator[Section]:
+    figures = list(figure_rows(document))
+    if figures:
+        shown = PageTable("Stage beside reference", COLUMNS, figures)
+        yield Section("Figures", _means(document), [shown])
+    drawn = (draw(document) for draw in (change_picture, agreement_picture, rank_picture))
+    pictures = [one for one in drawn if one is not None]
+    if pictures:
+        yield Section("Pictures", pictures=pictures)
+    positions = list(position_rows(document))
+    if positions:
+        tables = (
+            ("By position", "tokens of the text", positions),
+            ("By depth of context", "prompt tokens", list(depth_rows(document))),
+            ("By category", "category", list(category_rows(document))),
+        )
+        parts = [
+            PageTable(title, (of, *PART_COLUMNS), rows, labelled=True) for title, of, rows in tables
+        ]
+        yield Section("Where it differs", tables=parts, lists=[("", list(slopes(document)))])
+    if document["unusable"]["reasons"]:
+        yield Section("Not measured", lists=[("", list(lost(document)))])
+
+
+def _means(document: Document) -> str:
+    floor = document["floor"]
+    said = (
+        f"Means over all tokens; intervals of {figure(document['confidence'] * 100)} % over texts."
+        " The noise floor is the same, of a side and itself"
+    )
+    return f"{said}: {floor['of']}." if floor else f"{said}."

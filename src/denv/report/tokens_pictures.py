@@ -19,6 +19,8 @@ Document = Mapping[str, Json]
 SIZE = (7.2, 3.4)
 BAR = 0.4
 
+RANKS_A_LABEL = 2
+
 LEAST_SHOWN = 0.5
 """Where the axis of counts begins: below one token."""
 
@@ -99,7 +101,8 @@ def rank_picture(document: Document) -> Markup | None:
         axes.bar(range(len(counts)), counts, color=FIRST)
         axes.set_yscale("log")
         axes.set_ylim(bottom=LEAST_SHOWN)
-        axes.set_xticks(range(len(counts)), labels)
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.set_xticks(range(0, len(counts), RANKS_A_LABEL), labels[::RANKS_A_LABEL])
         axes.set_xlabel("rank of the text's token at the stage")
         axes.set_ylabel("tokens")
 

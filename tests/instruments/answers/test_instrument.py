@@ -310,7 +310,8 @@ def test_inadmissible_answers_are_not_asked():
     document = document_of(instrument, play(instrument.strand(FACTS), never))
     assert (document["verdict"], document["asked"]) == ("undecided", 0)
     assert document["reasons"] == [
-        "the gates do not admit answers: G3 template: they part at <|im_end|>"
+        "the gates do not admit answers: G3 template: they part at <|im_end|>",
+        "the gates asked another stage: its model is another, here it is m",
     ]
     assert document["settings"]["gates"] is False
 
@@ -322,7 +323,7 @@ def test_forced_it_warns():
     assert document["verdict"] == "faithful"
     assert document["warnings"] == [
         "forced although the gates do not admit answers: G3 template: they part at <|im_end|>",
-        "the gates were asked of another model of the stage: another",
+        "forced although the gates asked another stage: its model is another, here it is m",
     ]
 
 

@@ -4,6 +4,8 @@ A fault replaces one function, constant or rule through pytest's monkeypatch. ``
 each its name, the change, the instruments that are tried, and known cases that must show it.
 """
 
-from tests.instruments.faults import calls, logprobs, outcomes, rates, text
+from tests.instruments.faults import answers, calls, logprobs, outcomes, rates, text
 
-FAULTS = text.FAULTS | calls.FAULTS | logprobs.FAULTS | outcomes.FAULTS | rates.FAULTS
+FAULTS = (
+    text.FAULTS | calls.FAULTS | logprobs.FAULTS | outcomes.FAULTS | rates.FAULTS | answers.FAULTS
+)

@@ -200,3 +200,15 @@ def test_counts_that_are_none(junk):
     sample = read_sample(Streamed(found.exchange, (*found.marks, mark)))
     assert (sample.drafted, sample.prompt_tokens) == (None, None)
     assert sample.counted_by == "events"
+
+
+@pytest.mark.parametrize("huge", [10**300, 10**400, 10**10])
+def test_numbers_that_no_server_reaches_are_not_told(huge):
+    """Counts and rates beyond a thousand million stand in no figure and no note."""
+    timings = {"predicted_n": huge, "prompt_n": huge, "predicted_per_second": huge}
+    told = {"prompt_tokens": huge, "completion_tokens": huge, "total_tokens": huge}
+    sample = read_sample(streamed(EVERY_100_MS, usage=told, timings=timings))
+    assert (sample.tokens, sample.counted_by) == (len(EVERY_100_MS), "events")
+    assert sample.prompt_tokens is None
+    assert sample.server is not None
+    assert sample.server.tokens_per_s is None

@@ -153,7 +153,7 @@ class Engine:
             answer = route(probe.body)
         except ValueError as error:
             return Exchange(400, body=json.dumps({"error": {"message": str(error)}}).encode())
-        status = 400 if "error" in answer else 200
+        status = 400 if isinstance(answer, dict) and "error" in answer else 200
         return Exchange(status, body=json.dumps(answer).encode())
 
     def _text(self, ids: Sequence[int]) -> str:
@@ -223,7 +223,11 @@ class Engine:
         return self.cut(self.render(messages).encode()), []
 
     def _completion(self, body: Any) -> Any:
-        """Answer as llama.cpp: raw values, whatever the bias chooses."""
+        """Answer as llama.cpp: raw values, whatever the bias chooses; a list to several prompts."""
+        if body["prompt"] and isinstance(body["prompt"][0], list):
+            parts = [self._completion({**body, "prompt": prompt}) for prompt in body["prompt"]]
+            # In whatever order they were done.
+            return [{**part, "index": n} for n, part in enumerate(parts)][::-1]
         context = self._in(body["prompt"])
         biased = [each[0] - self.spelling for each in body.get("logit_bias", [])]
         said = biased or self.generate(context, body["n_predict"])

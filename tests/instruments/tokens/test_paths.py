@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from denv.instruments.bank import Prompt
-from denv.instruments.probes import Probe, play
+from denv.instruments.probes import Probe, Together, play
 from denv.instruments.tokens.abilities import TRIAL, chat_body, find_abilities, read_text
 from denv.instruments.tokens.forcing import CompletionSteps, ForcingError
 from denv.instruments.tokens.prefill import Prefill
@@ -21,10 +22,11 @@ PROMPT = Prompt("p", "prose", ({"role": "user", "content": "tell of the sea"},),
 ALL = len(WORDS) + 1
 
 
-def target(engine: Engine, count: int = 24) -> Target:
+def target(engine: Engine, count: int = 24, begins: str = "") -> Target:
     """Take a text of another model, so that the engine would often say something else."""
     other = Engine(noise=1.5, seed=engine.seed)
-    prompt = engine.cut(engine.render(PROMPT.messages).encode())
+    messages = [{"role": "user", "content": f"{begins}tell of the sea"}]
+    prompt = engine.cut(engine.render(messages).encode())
     ids = other.generate(prompt, count)
     read = tuple(TokenLogprob("", None, PIECES[i], i + engine.spelling) for i in ids)
     text = Text(PROMPT, tuple(i + engine.spelling for i in ids), read, None)
@@ -273,3 +275,148 @@ def test_a_deep_token_is_read_by_steps_too():
         for at, token in enumerate(wanted.ids)
     ]
     assert [entry.logprob for entry in forced] == pytest.approx(exact, abs=1e-12)
+
+
+class Refusing(Engine):
+    """Takes one prompt a request."""
+
+    def _completion(self, body):
+        if isinstance(body["prompt"][0], list):
+            raise ValueError("one prompt alone")  # noqa: TRY004 - what the engine refuses with
+        return super()._completion(body)
+
+
+class Unnumbered(Engine):
+    """Answers several prompts without saying which answer is whose."""
+
+    def _completion(self, body):
+        found = super()._completion(body)
+        if isinstance(found, list):
+            return [{k: v for k, v in one.items() if k != "index"} for one in found]
+        return found
+
+
+class Forgetful(Engine):
+    """Holds a prompt in each slot; several prompts get each other's slots."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.held: dict[int, list[int]] = {}
+
+    def _completion(self, body):
+        prompt = body["prompt"]
+        if isinstance(prompt[0], list):
+            parts = []
+            for slot, one in enumerate(reversed(prompt)):
+                parts.append(self._completion({**body, "prompt": one, "id_slot": slot}))
+            return [{**part, "index": n} for n, part in enumerate(reversed(parts))]
+        before = self.held.get(body["id_slot"], []) if body["cache_prompt"] else []
+        same = next(
+            (n for n, (a, b) in enumerate(zip(before, prompt, strict=False)) if a != b), len(before)
+        )
+        self.held[body["id_slot"]] = prompt
+        found = super()._completion(body)
+        return {**found, "timings/prompt_n": len(prompt) - min(same, len(prompt) - 1)}
+
+
+def _several(engine):
+    bodies = [probe.body or {} for probe in engine.seen]
+    return [body for body in bodies if isinstance(body["prompt"][0], list)]
+
+
+def _are_exact(found, wanted, engine):
+    for text, forced in zip(wanted, found, strict=True):
+        assert not isinstance(forced, str)
+        assert [entry.id for entry in forced] == list(text.ids)
+        for at, entry in enumerate(forced):
+            exact = engine.distribution([*text.prompt, *text.ids[:at]])
+            token = text.ids[at]
+            place = 0 if token == END else 1 + token - len(SPECIALS)
+            assert entry.logprob == pytest.approx(exact[place], abs=1e-12)
+
+
+def _foreign_texts():
+    lengths = {"a": 5, "b": 24, "c": 11, "d": 17, "e": 24, "f": 11, "g": 17}
+    return [target(Engine(seed=1), count, begins) for begins, count in lengths.items()]
+
+
+@pytest.mark.parametrize("kind", [Engine, Refusing, Unnumbered, Forgetful])
+def test_several_texts_are_read_as_one_is(kind):
+    """Rounds of several prompts, and of one each where they are not taken, read the same."""
+    engine, wanted = kind(slots=3), _foreign_texts()
+    strand = SlotRuns(Side.STAGE, 100).force_all(wanted, slots=3, repeat=0)
+    _are_exact(play(strand, engine), wanted, engine)
+    assert (len(_several(engine)) > 1) is (kind is Engine)
+    slots = [(probe.body or {}).get("id_slot") for probe in engine.seen]
+    assert set(slots) - {None} == {0, 1, 2}
+
+
+def test_lost_slots_begin_again_alone_and_still_read_runs():
+    """Behind an answer that mixed up the slots each text is read anew by itself, then in runs."""
+    engine = Forgetful(slots=3)
+    play(SlotRuns(Side.STAGE, 100).force_all(_foreign_texts(), slots=3, repeat=0), engine)
+    bodies = [probe.body or {} for probe in engine.seen]
+    behind = bodies[bodies.index(_several(engine)[0]) + 1 :]
+    assert [body["cache_prompt"] for body in behind[:3]] == [False, False, False]
+    assert [body["n_predict"] for body in behind[:3]] == [1, 1, 1]
+    assert max(body["n_predict"] for body in behind) > 1
+
+
+def test_a_request_for_several_that_fails_costs_no_text():
+    """One fault in between ends the requests for several, and each text is read all the same."""
+    engine, wanted, asked = Engine(slots=3), _foreign_texts(), []
+
+    def answer(probe: Probe) -> Exchange:
+        if isinstance((probe.body or {})["prompt"][0], list):
+            asked.append(probe)
+            if len(asked) == 2:
+                return Exchange(500, body=b"no")
+        return engine(probe)
+
+    strand = SlotRuns(Side.STAGE, 100).force_all(wanted, slots=3, repeat=0)
+    _are_exact(play(strand, answer), wanted, engine)
+    assert len(asked) == 2
+
+
+def test_requests_do_not_depend_on_which_answer_came_first():
+    """What is asked is the same in every order of answers, so that a journal serves a resumption.
+
+    Half of the texts' tokens are not what the engine would say: runs and single ones mix.
+    """
+    engine, wanted = Engine(slots=4, noise=0.7, seed=1), _foreign_texts()
+    asked = []
+    for order in (1, -1):
+        strand = SlotRuns(Side.STAGE, 3).force_all(wanted, slots=4, repeat=0)
+        engine.seen.clear()
+        _play_in_order(strand, engine, order)
+        asked.append(sorted(json.dumps(probe.body) for probe in engine.seen))
+    assert asked[0] == asked[1]
+
+
+def _play_in_order(strand, answer, order):
+    try:
+        step = next(strand)
+        while True:
+            if isinstance(step, Together):
+                done = [_play_in_order(each, answer, order) for each in step.strands[::order]]
+                step = strand.send(done[::order])
+            else:
+                step = strand.send(answer(step))
+    except StopIteration as end:
+        return end.value
+
+
+def test_a_text_that_fails_leaves_the_others():
+    """A refusal ends its own text with the reason, and its slot goes to the next."""
+    engine = Engine()
+    wanted = [target(engine, count) for count in (9, 9, 9)]
+    broken = replace(wanted[1], prompt=(END, *wanted[1].prompt))
+
+    def answer(probe: Probe) -> Exchange:
+        prompt = (probe.body or {})["prompt"]
+        return Exchange(400, body=b"no") if prompt[0] == END else engine(probe)
+
+    strand = SlotRuns(Side.STAGE, 100).force_all([wanted[0], broken, wanted[2]], slots=2, repeat=0)
+    found = play(strand, answer)
+    assert found[1] == "/completion: status 400: no"
+    assert [len(found[0]), len(found[2])] == [9, 9]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from denv.instruments.admission import gate_warnings, is_admissible, refusal_of
+from denv.instruments.admission import gate_warnings, is_admissible, refusals_of
 from denv.instruments.answers.bank import COUNT, SEED, Condition, Item, items
 from denv.instruments.answers.readings import Reading, read_answer
 from denv.instruments.answers.scoring import SCHEMA, Assessment, assess
@@ -82,9 +82,9 @@ class Answers:
 
     def strand(self, facts: Mapping[Side, SideFacts]) -> Strand[Finding]:
         """Measure both sides."""
-        refusal = refusal_of(self.gates, self.name)
-        if refusal is not None and not self.force:
-            return _refused(refusal, sampling_warnings(facts))
+        refusals = refusals_of(self.gates, self.name, facts=facts)
+        if refusals and not self.force:
+            return _refused(refusals, sampling_warnings(facts))
         questions = self._questions()
         bodies = [
             chat_body(
@@ -135,12 +135,12 @@ def _told(found: Assessment, asked: int, warnings: Sequence[str]) -> Finding:
     return Finding(found.verdict, {**found.document(), "warnings": said, "asked": asked})
 
 
-def _refused(reason: str, warnings: Sequence[str]) -> Finding:
+def _refused(reasons: Sequence[str], warnings: Sequence[str]) -> Finding:
     """Give the document of a measurement that was not made."""
     body: dict[str, Json] = {
         "traces": None,
         "verdict": "undecided",
-        "reasons": [reason],
+        "reasons": list(reasons),
         "warnings": list(warnings),
         "asked": 0,
         "conditions": None,

@@ -15,12 +15,12 @@ UNDECIDED = "undecided"
 _FIGURES = ("sides", "pairs", "drop", "mcnemar", "equivalence", "degenerate_rise", "by_field")
 
 
-def refused(reason: str, warnings: Sequence[str]) -> Finding:
+def refused(reasons: Sequence[str], warnings: Sequence[str]) -> Finding:
     """Give the document of a measurement that was not made."""
     body: dict[str, Json] = {
         "traces": None,
         "verdict": UNDECIDED,
-        "reasons": [reason],
+        "reasons": list(reasons),
         "warnings": list(warnings),
         "asked": 0,
         **dict.fromkeys(_FIGURES),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from denv.instruments.admission import gate_warnings, is_admissible, refusal_of
+from denv.instruments.admission import gate_warnings, is_admissible, refusals_of
 from denv.instruments.derivations import bank
 from denv.instruments.derivations.document import refused, told
 from denv.instruments.derivations.forms import Item
@@ -93,9 +93,9 @@ class Derivations:
 
     def strand(self, facts: Mapping[Side, SideFacts]) -> Strand[Finding]:
         """Measure both sides."""
-        refusal = refusal_of(self.gates, self.name)
-        if refusal is not None and not self.force:
-            return refused(refusal, sampling_warnings(facts))
+        refusals = refusals_of(self.gates, self.name, facts=facts)
+        if refusals and not self.force:
+            return refused(refusals, sampling_warnings(facts))
         items = self.items()
         bodies = [
             chat_body([{"role": "user", "content": item.prompt}], max_tokens=self.max_tokens)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 
 from denv.instruments.speed.asking import Mark, Streamed
 from denv.observe import observe
@@ -19,6 +18,9 @@ LEAST_ARRIVALS = 3
 
 LEAST_PREFILLED = 32
 """Below so many new prompt tokens the time to the first one is all overhead."""
+
+MOST_TOKENS = 10**9
+"""More tokens than this, or more of them a second, no server has: such a number is not told."""
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
 
@@ -222,31 +224,30 @@ def _last(chunks: Sequence[Mapping[str, Json]], name: str) -> Mapping[str, Json]
 
 
 def _count(value: Json) -> int | None:
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 def _rate(value: Json) -> float | None:
-    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-        return float(value) if isfinite(value) else None
-    return None
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if number and 0 < value <= MOST_TOKENS else None
 
 
 def _prompt_tokens(usage: Usage | None, told: _Told) -> int | None:
-    if usage is not None and usage.prompt_tokens is not None:
-        return usage.prompt_tokens
-    return told.prompt
+    counted = None if usage is None else _count(usage.prompt_tokens)
+    return told.prompt if counted is None else counted
 
 
 def _tokens(
     usage: Usage | None, told: _Told, times: Sequence[float], reasoning: str | None
 ) -> tuple[int | None, str, bool]:
     """Count the streamed tokens: by the usage, by the timings, else an event for a token."""
-    if usage is not None and usage.completion_tokens is not None:
+    counted = None if usage is None else _count(usage.completion_tokens)
+    if usage is not None and counted is not None:
         hidden = usage.reasoning_tokens or 0
         if hidden and not reasoning:
             # They took their time before the first visible token, and are no part of the rate.
-            return max(0, usage.completion_tokens - hidden), "usage", True
-        return usage.completion_tokens, "usage", False
+            return max(0, counted - hidden), "usage", True
+        return counted, "usage", False
     if told.predicted is not None:
         return told.predicted, "timings", False
     return len(times), "events", False

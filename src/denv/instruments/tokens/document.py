@@ -50,10 +50,10 @@ _FIGURES = (
 )  # fmt: skip
 
 
-def refused(plan: Plan, reason: str, warnings: Sequence[str]) -> Finding:
+def refused(plan: Plan, reasons: Sequence[str], warnings: Sequence[str]) -> Finding:
     """Give the document of a measurement that was not made."""
     body: dict[str, Json] = {
-        **_head(UNDECIDED, [reason], warnings, plan=plan),
+        **_head(UNDECIDED, reasons, warnings, plan=plan),
         "texts": 0,
         "tokens": 0,
         **dict.fromkeys(_FIGURES),

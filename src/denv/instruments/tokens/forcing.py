@@ -188,13 +188,13 @@ def asked(
 ) -> Strand[Mapping[str, Any]]:
     """Ask, and raise ``ForcingError`` for what is not an object with status 200."""
     exchange = yield Probe(side, path, body, repeat)
-    document = _parsed(exchange)
+    document = parsed(exchange)
     if not isinstance(document, dict):
         raise ForcingError(refusal(path, exchange))
     return document
 
 
-def _parsed(exchange: Exchange) -> Json:
+def parsed(exchange: Exchange) -> Json:
     """Parse an answer quickly: while a list of hundreds of tokens is read, its slot waits."""
     if exchange.fault is not None or exchange.status != 200:
         return None

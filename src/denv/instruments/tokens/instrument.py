@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from denv.instruments.admission import gate_warnings, is_admissible, refusals_of
 from denv.instruments.bank import Prompt, prompts
 from denv.instruments.probes import Cost, Finding, SideFacts, Strand, Together, Work
 from denv.instruments.tokens.abilities import Abilities, find_abilities
@@ -37,6 +37,8 @@ BYTES_PER_TOKEN = 2.5
 """Of a prompt, for the estimate of its cost; a template's own tokens come on top."""
 
 TEMPLATE_TOKENS = 64
+
+SAMPLED = "the reference samples: its texts are not greedy, and its top 1 is not them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Tokens:
             "margin_kl": self.margins.kl,
             "margin_total_variation": self.margins.total_variation,
             "confidence": 1 - self.alpha,
-            "gates": None if self.gates is None else bool(_admissible(self.gates)),
+            "gates": None if self.gates is None else is_admissible(self.gates, self.name),
             "force": self.force,
             "seed": self.seed,
             "resamples": self.resamples,
@@ -120,9 +122,13 @@ class Tokens:
 
     def strand(self, facts: Mapping[Side, SideFacts]) -> Strand[Finding]:
         """Measure both sides."""
-        warnings = _warnings(self, facts)
-        if self.gates is not None and not _admissible(self.gates) and not self.force:
-            return refused(self._plan(None), _why_not(self.gates), warnings)
+        warnings = []
+        if facts[Side.REFERENCE].sampled:
+            warnings.append(SAMPLED)
+        refusals = refusals_of(self.gates, self.name, facts=facts)
+        if refusals and not self.force:
+            return refused(self._plan(None), refusals, warnings)
+        warnings += gate_warnings(self.gates, self.name, facts=facts)
         wanted = PATHS if self.path == AUTO else (self.path,)
         found: list[Abilities] = yield Together(
             [find_abilities(side, top=self.top, wanted=wanted) for side in Side]
@@ -133,7 +139,7 @@ class Tokens:
         path, shared = choose_path(stage, reference)
         if path is None:
             why = "the stage offers no way to force a text that the trial showed to work"
-            return refused(self._plan(None), why, warnings)
+            return refused(self._plan(None), [why], warnings)
         texts = yield from ask_texts(
             self.prompts(), reference, max_tokens=self.max_tokens, facts=facts[Side.REFERENCE]
         )
@@ -180,35 +186,3 @@ def _top_of(abilities: Abilities, path: str) -> int:
 def _prompt_tokens(prompt: Prompt) -> int:
     size = len(repr(prompt.fields()).encode())
     return int(size / BYTES_PER_TOKEN) + TEMPLATE_TOKENS
-
-
-# ---------------------------------------------------------------- gates
-
-
-def _admissible(gates: Mapping[str, Any]) -> bool:
-    admissible = gates.get("admissible")
-    return isinstance(admissible, dict) and admissible.get("tokens") is True
-
-
-def _why_not(gates: Mapping[str, Any]) -> str:
-    reasons = gates.get("reasons")
-    listed = reasons.get("tokens") if isinstance(reasons, dict) else None
-    said = [str(one)[:200] for one in listed] if isinstance(listed, list) else []
-    return "the gates do not admit tokens" + (f": {'; '.join(said)}" if said else "")
-
-
-def _warnings(instrument: Tokens, facts: Mapping[Side, SideFacts]) -> list[str]:
-    found = []
-    if facts[Side.REFERENCE].sampled:
-        found.append("the reference samples: its texts are not greedy, and its top 1 is not them")
-    gates = instrument.gates
-    if gates is None:
-        return found
-    if not _admissible(gates) and instrument.force:
-        found.append(f"forced although {_why_not(gates)}")
-    for side in Side:
-        named = gates.get(side.value)
-        model = named.get("model") if isinstance(named, dict) else None
-        if model is not None and model != facts[side].model:
-            found.append(f"the gates were asked of another model of the {side}: {model}"[:200])
-    return found

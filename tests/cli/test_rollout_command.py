@@ -1,0 +1,149 @@
+"""``denv rollout``: what is refused, what is shown without an engine, and the way to the end."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from denv.records import Kind, Verdict
+from denv.release import load_release
+from denv.rollout import states
+from denv.rollout.engine.admitting import admit
+from denv.rollout.engine.commits import commit_of
+from denv.rollout.engine.orders import order_of
+from denv.rollout.plan import freeze
+from denv.store import open_store
+from tests.rollout.engine.staging import Releases
+
+
+@pytest.fixture
+async def releases(tmp_path, serve):
+    """Give what writes releases, to servers that nobody asks here."""
+    return Releases(tmp_path, stage=await serve(), reference=await serve())
+
+
+class Table:
+    """A rollout that the test decides on, without any engine."""
+
+    def __init__(self, home, release):
+        self.store = open_store(home)
+        self.plan = freeze(load_release(release), data_folder=home)
+        order = order_of(self.plan, rollout="r1", started=1_700_000_000.0)
+        admitted = admit(order, self.store.rollouts, at=1_700_000_000.0)
+        self.state = states.state_from_json(admitted.state)
+        self.decide(states.event_from_json(admitted.events[0]))
+
+    def decide(self, event):
+        """Write the decision that an event makes."""
+        record = self.store.rollouts.get_rollout("r1")
+        step = states.next_state(self.state, event)
+        commit = commit_of(
+            record,
+            self.plan,
+            step=step,
+            phase=self.state.phase.value,
+            event=states.event_to_json(event),
+            ended=step.state.phase in states.TERMINAL,
+            at=1_700_000_000.0 + step.state.steps,
+        )
+        self.store.rollouts.commit_step("r1", commit)
+        self.state = step.state
+
+
+async def test_without_an_engine_one_line_says_what_to_do(denv, releases):
+    """Nothing is begun, and the line names both ways."""
+    ended = await denv("rollout", "start", releases.write())
+    assert ended.code == 4
+    assert len(ended.lines) == 1
+    assert "start one by denv serve, or name one by --temporal" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--temporal", "nowhere"], "--temporal: 'nowhere' is no HOST:PORT"),
+        (["--tls"], "say by --temporal HOST:PORT which server is meant"),
+        (["--temporal", "127.0.0.1:1"], "no Temporal server answers at 127.0.0.1:1 without TLS"),
+        (
+            ["--temporal", "127.0.0.1:1", "--tls-cert", "/none"],
+            "--tls-cert and --tls-key belong together",
+        ),
+        (
+            ["--temporal", "127.0.0.1:1", "--tls-ca", "/none"],
+            "--tls-ca: /none: No such file or directory",
+        ),
+    ],
+)
+async def test_a_server_that_cannot_be_used_is_one_line(denv, releases, options, line):
+    """Each mistake about the server is told in one line."""
+    ended = await denv("rollout", "start", releases.write(), *options)
+    assert ended.code in {2, 4}
+    assert ended.lines == [f"denv: {line}"]
+
+
+async def test_an_api_key_is_sent_over_tls_alone(denv, releases, monkeypatch):
+    """A key never travels in the clear, and is not shown."""
+    monkeypatch.setenv("THE_KEY", "very-secret")
+    where = ["--temporal", "127.0.0.1:1", "--temporal-key-env", "THE_KEY"]
+    ended = await denv("rollout", "start", releases.write(), *where)
+    assert ended.code == 2
+    assert ended.lines == ["denv: an API key is sent over TLS alone: add --tls"]
+
+
+async def test_status_needs_no_engine(denv, releases, home):
+    """Where it stands, what it waits for and until when, and why, out of the data alone."""
+    table = Table(home, releases.write())
+    table.decide(states.ReplicasStarted(answers=table.state.pending[0].number))
+    ended = await denv("rollout", "status", "--json")
+    document = json.loads(ended.out)
+    assert ended.code == 0
+    assert document["schema"] == "denv.rollout/1"
+    assert document["phase"] == "health"
+    assert [each["for"] for each in document["waits_for"]] == [
+        "the health checks",
+        "a pass of parity, else it is taken back",
+    ]
+    # The batch began at second 1 after the start, and has 60 s: 22:13:21 + 60 s.
+    assert document["waits_for"][1]["until"] == "2023-11-14T22:14:21Z"
+    assert [each["rule"] for each in document["decisions"]] == ["begin", "replicas-started"]
+    shown = await denv("rollout", "status")
+    assert "waits for the health checks" in shown.out
+    listed = await denv("rollout", "list", "--json")
+    assert [row["rollout"] for row in json.loads(listed.out)["rollouts"]] == ["r1"]
+
+
+async def test_how_it_ended_is_the_exit_code(denv, releases, home):
+    """A failure is 1; an override needs a failure, a reason, and is given once."""
+    table = Table(home, releases.write(golden=None))
+    refused = await denv("rollout", "override", "r1", "--reason", "x", "--by", "ann")
+    assert refused.code == 2
+    table.decide(states.ReplicasStarted(answers=table.state.pending[0].number))
+    table.decide(states.Healthy(answers=table.state.pending[0].number))
+    table.decide(states.GoldenPassed(answers=table.state.pending[0].number, run="g"))
+    table.decide(
+        states.ParityEnded(
+            answers=table.state.pending[0].number,
+            run="p",
+            verdict=Verdict.FAIL,
+            proof_digest=table.plan.proof_digest,
+            tallies=(states.Tally(kind=Kind.EXACT, passed=1, failed=23),),
+        )
+    )
+    table.decide(states.WeightsRestored(answers=table.state.pending[0].number))
+    table.decide(states.ReplicasStopped(answers=table.state.pending[0].number))
+    assert (await denv("rollout", "status", "r1")).code == 1
+    given = await denv("rollout", "override", "r1", "--reason", "network", "--by", "ann")
+    assert given.code == 0
+    assert table.store.rollouts.overrides(table.plan.proof_digest)[0].reason == "network"
+    again = await denv("rollout", "override", "r1", "--reason", "network", "--by", "ann")
+    assert again.code == 2
+    told = await denv("rollout", "rollback", "r1", "--reason", "x")
+    assert told.lines == ["denv: rollout r1 has ended (rolled-back)"]
+
+
+async def test_there_is_nothing_to_show(denv, home):
+    """Without a rollout, or with another's id, one line says so."""
+    assert (await denv("rollout", "status")).lines == ["denv: there is no rollout yet"]
+    assert (await denv("rollout", "status", "x")).lines == ["denv: there is no rollout 'x'"]
+    assert (await denv("rollout", "promote")).lines == ["denv: no rollout is under way"]
