@@ -112,7 +112,7 @@ def _look(state: State, rule: Rule, *, keep: Sequence[Awaited], watching: bool) 
     return go(state, Rule.LOOK_DUE if rule is Rule.WATCHED else rule, do=do, keep=keep)
 
 
-def _looking(state: State) -> tuple[Awaited, ...]:
+def _looking(state: State) -> tuple[Look, ...]:
     return tuple(one for one in state.pending if isinstance(one, Look))
 
 

@@ -81,13 +81,12 @@ class Table:
 def _weight(row: Any) -> Weight:
     if not isinstance(row, dict):
         raise WeightsError("a weight is not an object")
-    texts = [row.get(name) for name in ("release", "replica", "url")]
-    value = row.get("weight")
-    if not all(isinstance(text, str) for text in texts):
+    release, replica, url, value = (row.get(n) for n in ("release", "replica", "url", "weight"))
+    if not (isinstance(release, str) and isinstance(replica, str) and isinstance(url, str)):
         raise WeightsError("a weight lacks its release, replica or url")
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         raise WeightsError("a weight is not a number")
-    return Weight(*texts, weight=float(value))
+    return Weight(release, replica, url, weight=float(value))
 
 
 @dataclass(frozen=True, slots=True)
