@@ -12,10 +12,21 @@ from tests.docs.pages import text_of as text
 COMMANDS = dict(all_commands())
 OPTIONS = {"--quick"}.union(*map(options_of, COMMANDS.values()))
 PAGE_OF = {
+    "alarm list": "alarms.md",
+    "alarm resolve": "alarms.md",
+    "alarm test": "alarms.md",
+    "gate": "deployers.md",
     "parity run": "parity-run.md",
     "parity check": "parity-check.md",
     "parity plan": "parity-plan.md",
     "parity selfcheck": "parity-selfcheck.md",
+    "parity schedule add": "schedule.md",
+    "parity schedule list": "schedule.md",
+    "parity schedule pause": "schedule.md",
+    "parity schedule remove": "schedule.md",
+    "parity schedule resume": "schedule.md",
+    "parity schedule show": "schedule.md",
+    "parity schedule trigger": "schedule.md",
     "parity demo": "parity-demo.md",
     "bench speed": "bench-speed.md",
     "parity gates": "parity-gates.md",
@@ -24,6 +35,15 @@ PAGE_OF = {
     "parity measure derivations": "measure-derivations.md",
     "parity measure tokens": "measure-tokens.md",
     "lab fetch": "lab.md",
+    "rollout cancel": "rollout.md",
+    "rollout list": "rollout.md",
+    "rollout override": "rollout.md",
+    "rollout promote": "rollout.md",
+    "rollout rollback": "rollout.md",
+    "rollout start": "rollout.md",
+    "rollout status": "rollout.md",
+    "serve": "serve.md",
+    "worker": "serve.md",
     "lab serve": "lab.md",
 }
 SHOWN = [(page.name, words) for page in PAGES for words in commands(text(page))]
@@ -57,7 +77,7 @@ def test_a_page_of_one_command_documents_no_option_of_another(name):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_that_is_named_exists(page):
     """A page names no command that there is not."""
-    named = set(re.findall(r"denv ((?:bench|lab|parity)(?: measure)? [a-z]+)`", text(page)))
+    named = set(re.findall(r"denv ((?:alarm|bench|lab|parity)(?: measure)? [a-z]+)`", text(page)))
     assert named <= set(COMMANDS)
 
 
@@ -79,7 +99,7 @@ def test_shown_commands_parse(page, words):
         assert set(words[3:]) <= {"--quick", *RULES}
         return
     assert words[0] == "denv"
-    name = next(n for size in (3, 2) if (n := " ".join(words[1 : 1 + size])) in COMMANDS)
+    name = next(n for size in (3, 2, 1) if (n := " ".join(words[1 : 1 + size])) in COMMANDS)
     rest = list(words[1 + len(name.split()) :])
     with COMMANDS[name].make_context(name, rest) as context:
         assert isinstance(context, click.Context)

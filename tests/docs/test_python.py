@@ -35,7 +35,8 @@ def faithful(request, n):
 
 @pytest.mark.parametrize(("page", "example"), EXAMPLES, ids=[page for page, _ in EXAMPLES])
 async def test_python_examples_run(tmp_path, page, example):
-    """Each example prints the verdict of a faithful stage, and writes its reports."""
+    """Each example prints its verdict and writes its reports."""
+    measures = "run_measure" in example
     (tmp_path / "core.jsonl").write_text(blocks(text_of(ROOT / "README.md"), "jsonl")[0], "utf-8")
     async with StubServer(faithful) as stage, StubServer(faithful) as reference:
         stubs = {"stage": stage, "reference": reference}
@@ -54,11 +55,16 @@ async def test_python_examples_run(tmp_path, page, example):
         )
         out, err = await process.communicate()
         assert (process.returncode, err.decode()) == (0, "")
+        if measures:  # these stubs answer every question with the same sentence
+            assert out.decode().split()[0] == "undecided"
+            written = json.loads((tmp_path / "answers.json").read_text("utf-8"))
+            assert written["schema"] == "denv.parity.answers/1"
+            return
         assert "pass" in out.decode().split()
         assert stage.chats == reference.chats == 4  # three cases and the preflight
         assert "<html" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_there_are_examples():
-    """The README and the page on Python have one each."""
-    assert [page for page, _ in EXAMPLES] == ["README.md", "python-api.md"]
+    """The README has one, the page on Python one of a run and one of a measurement."""
+    assert [page for page, _ in EXAMPLES] == ["README.md", "python-api.md", "python-api.md"]

@@ -1,0 +1,208 @@
+"""Rollouts by the engine, on stub models and a real Temporal server."""
+
+from __future__ import annotations
+
+import asyncio
+
+from denv.release import load_release
+from denv.rollout.engine.messages import StageOrder
+from denv.rollout.engine.orders import ask_status, order_of, start_rollout, take_up, workflow_id
+from denv.rollout.plan import freeze
+from denv.store import Override
+from tests.rollout.engine.staging import LATE_CANCEL
+
+pytestmark = LATE_CANCEL
+
+
+async def test_a_good_release_is_promoted_through_its_batches(engine, releases):
+    """Every batch has its proof, the last weights read back as all, and nobody is alarmed."""
+    rollout = await engine.start(releases.write())
+    record = await engine.end(rollout)
+    rules = engine.rules(rollout)
+    assert record.phase == "promoted"
+    assert rules.count("parity-pass") == 2
+    assert rules[0] == "begin"
+    assert rules[-1] == "promoted"
+    assert releases.weights() == {"r1": 1.0}
+    assert engine.store.rollouts.get_stage(releases.stage.url).incumbent.rollout == rollout
+    assert engine.store.alarms.list_alarms() == []
+
+
+async def test_a_failing_release_is_rolled_back_with_one_alarm_and_latched(engine, releases):
+    """The proof that failed raises one alarm, is not tried again, and the incumbent has all."""
+    await engine.end(await engine.start(releases.write("r1", golden=None)))
+    releases.stage.wrong = True
+    second = await engine.start(releases.write("r2", golden=None))
+    record = await engine.end(second)
+    assert record.phase == "rolled-back"
+    assert releases.weights() == {"r1": 1.0, "r2": 0.0}
+    alarms = engine.store.alarms.list_alarms()
+    assert [(alarm.kind, alarm.repeats) for alarm in alarms] == [("parity-fail", 0)]
+    await engine.until(releases.told, lambda: "the alarm was not told")
+    assert releases.told() == [("parity-fail", "fire")]
+    assert engine.store.rollouts.latched(record.proof).rollout == second
+    releases.stage.wrong = False
+    third = await engine.start(releases.write("r2", golden=None))
+    assert (await engine.end(third)).phase == "refused"
+    assert engine.rules(third) == ["refused-latched"]
+
+
+async def test_an_override_lets_a_latched_release_be_tried_once(engine, releases):
+    """Someone's word is used up by the next rollout, shown in it, and not good for another."""
+    releases.stage.wrong = True
+    first = await engine.start(releases.write(golden=None))
+    proof = (await engine.end(first)).proof
+    engine.store.rollouts.add_override(Override(proof, "ann", "the network was down", 1.0))
+    second = await engine.start(releases.write(golden=None))
+    record = await engine.end(second)
+    assert engine.rules(second)[0] == "begin-overridden"
+    assert record.state["override"] == {"by": "ann", "reason": "the network was down"}
+    assert record.phase == "rolled-back"
+    third = await engine.start(releases.write(golden=None))
+    assert (await engine.end(third)).phase == "refused"
+
+
+async def test_a_release_that_falls_ill_while_it_bakes_is_rolled_back(engine, releases):
+    """Health is watched while customers are served; a first release's traffic goes to nobody."""
+    rollout = await engine.start(releases.write(bake="60s", parity_every="60s"))
+    await engine.reach(rollout, "baking")
+    assert releases.weights() == {"r1": 0.5}
+    releases.stage.sick = True
+    record = await engine.end(rollout)
+    assert record.phase == "rolled-back"
+    assert releases.weights() == {"r1": 0.0}
+    assert [alarm.kind for alarm in engine.store.alarms.list_alarms()] == ["health-fail"]
+
+
+async def test_a_release_that_turns_bad_while_it_bakes_is_rolled_back_and_latched(engine, releases):
+    """Looks at parity go on while the release bakes, and what they show is remembered."""
+    rollout = await engine.start(releases.write(bake="60s", parity_every="500ms", look_cases=12))
+    await engine.reach(rollout, "baking")
+    releases.stage.wrong = True
+    record = await engine.end(rollout)
+    assert record.phase == "rolled-back"
+    assert "looks-fail" in engine.rules(rollout)
+    assert engine.store.rollouts.latched(record.proof).rollout == rollout
+
+
+async def test_what_is_not_answered_is_asked_again_and_alone(engine, releases):
+    """While the reference is away nothing is decided; when it is back only the rest is asked."""
+    releases.reference.gone = True
+    rollout = await engine.start(releases.write(golden=None, bake="0s", parity_every=None))
+    await engine.until(
+        lambda: "parity-retry" in engine.rules(rollout), engine.shown(rollout, ("a retry",))
+    )
+    releases.reference.gone = False
+    assert (await engine.end(rollout)).phase == "promoted"
+
+
+async def test_what_is_not_proven_by_its_deadline_is_rolled_back_as_unproven(engine, releases):
+    """A deadline is the batch's, counted by the engine, and is no failure of parity."""
+    releases.reference.gone = True
+    rollout = await engine.start(releases.write(golden=None, deadline="3s"))
+    assert (await engine.end(rollout)).phase == "rolled-back"
+    assert "deadline" in engine.rules(rollout)
+    assert [alarm.kind for alarm in engine.store.alarms.list_alarms()] == ["parity-unproven"]
+    assert engine.store.rollouts.latched(engine.record(rollout).proof) is None
+
+
+async def test_a_newer_release_supersedes_the_older_cleanly(engine, releases):
+    """The older one is taken back first; then the newer begins; never two on a stage."""
+    older = await engine.start(releases.write("r1", bake="60s", parity_every="60s"))
+    await engine.reach(older, "baking")
+    newer = await engine.start(releases.write("r2"))
+    assert engine.record(older).phase == "rolled-back"
+    assert "superseded" in engine.rules(older)
+    assert (await engine.end(newer)).phase == "promoted"
+    assert engine.record(older).ended <= engine.store.rollouts.decisions(newer)[0].at
+    assert engine.store.alarms.list_alarms() == []
+
+
+async def test_the_same_release_started_twice_is_one_rollout(engine, releases):
+    """A start that is repeated, by the command or by the network, begins nothing anew."""
+    path = releases.write(bake="60s", parity_every="60s")
+    rollout = await engine.start(path)
+    await engine.reach(rollout, "baking")
+    assert await engine.start(path) == rollout
+    plan = freeze(load_release(path), data_folder=engine.folder)
+    order = order_of(plan, rollout=rollout, started=1.0)
+    await asyncio.gather(*(start_rollout(engine.client, order, queue=engine.queue) for _ in "ab"))
+    assert await take_up(engine.client, engine.store, queue=engine.queue) == []
+    assert "superseded" not in engine.rules(rollout)
+    await engine.say("promote", rollout)
+    await engine.say("promote", rollout)
+    assert (await engine.end(rollout)).phase == "promoted"
+
+
+async def test_words_of_people_are_in_the_log(engine, releases):
+    """A person's rollback is carried out and says who wanted it and why, and alarms nobody."""
+    rollout = await engine.start(releases.write(bake="60s", parity_every="60s"))
+    await engine.reach(rollout, "baking")
+    status = await ask_status(engine.client, releases.stage.url)
+    assert status is not None
+    assert status.performing == ["watch"]
+    await engine.say("rollback", rollout, by="ben", reason="customers complain")
+    record = await engine.end(rollout)
+    assert record.phase == "rolled-back"
+    assert record.state["cause"]["text"] == "rolled back by ben: customers complain"
+    assert engine.store.alarms.list_alarms() == []
+
+
+async def test_an_incomplete_rollback_can_be_asked_for_again(engine, releases):
+    """Weights that do not read back are an alarm of their own, until a person tries again."""
+    rollout = await engine.start(releases.write(bake="60s", parity_every="60s"))
+    await engine.reach(rollout, "baking")
+    good = releases.weights_file.read_text()
+    releases.weights_file.write_text("nothing of use")
+    await engine.say("rollback", rollout)
+    record = await engine.reach(rollout, "rollback-incomplete")
+    assert record.ended is None
+    assert [a.kind for a in engine.store.alarms.list_alarms()] == ["rollback-incomplete"]
+    releases.weights_file.write_text(good)
+    await engine.say("rollback", rollout)
+    assert (await engine.end(rollout)).phase == "rolled-back"
+    assert releases.weights() == {"r1": 0.0}
+    assert engine.store.alarms.list_alarms(only_open=True) == []
+    await engine.until(lambda: ("rollback-incomplete", "resolve") in releases.told(), releases.told)
+
+
+async def test_a_worker_that_is_ended_leaves_its_work_to_the_next(engine, releases):
+    """Ended in the middle of a parity run, all that was answered is kept and asked once."""
+    releases.stage.delay_s = 0.2
+    rollout = await engine.start(releases.write(golden=None, bake="0s", parity_every=None))
+    await engine.reach(rollout, "parity")
+    await engine.until(lambda: len(releases.stage.asked) > 4, lambda: "nothing was asked")
+    await engine.stop_worker()
+    releases.stage.delay_s = 0.0
+    await engine.add_worker()
+    assert (await engine.end(rollout)).phase == "promoted"
+    cases = [asked for asked in releases.stage.asked if asked.startswith("number")]
+    assert max(cases.count(case) for case in set(cases)) == 2  # once for each batch
+
+
+async def test_two_workers_share_the_shards_of_one_run(engine, releases):
+    """A run that is cut into shards asks each case once, whoever asks it."""
+    await engine.add_worker()
+    path = releases.write(golden=None, bake="0s", parity_every=None, shards=4, batches=["100%"])
+    rollout = await engine.start(path)
+    assert (await engine.end(rollout)).phase == "promoted"
+    cases = [asked for asked in releases.stage.asked if asked.startswith("number")]
+    assert sorted(cases) == sorted(set(cases))
+    assert len(cases) == 24
+
+
+async def test_a_rollout_that_the_server_forgot_goes_on_from_the_store(engine, releases):
+    """All that is needed stands in the data; what waits there is taken up, once."""
+    rollout = await engine.start(releases.write(bake="60s", parity_every="60s"))
+    await engine.reach(rollout, "baking")
+    await engine.client.get_workflow_handle(workflow_id(releases.stage.url)).terminate("lost")
+    assert await take_up(engine.client, engine.store, queue=engine.queue) == [rollout]
+    await engine.say("rollback", rollout)
+    assert (await engine.end(rollout)).phase == "rolled-back"
+
+
+def test_orders_hold_no_key(tmp_path, releases):
+    """What travels to the server names keys and never holds one."""
+    plan = freeze(load_release(releases.write()), data_folder=tmp_path)
+    order = StageOrder(order_of(plan, rollout="r", started=1.0))
+    assert order.order.plan["stage"]["key"] == {"env": None, "file": None}
