@@ -83,13 +83,15 @@ def loads(text: str | bytes, *, exact: bool = False) -> Any:
         For anything that is not strict JSON, for nesting beyond what the parser can hold,
         and for numbers too long to convert in bounded time.
     """
-    return _load(text, _EXACT if exact else _PLAIN)
+    return _load(text, exact=exact)
 
 
-def _decoder(parse_float: Callable[[str], Any]) -> json.JSONDecoder:
+def _decoder(
+    parse_float: Callable[[str], Any], parse_int: Callable[[str], int] = _bounded_int
+) -> json.JSONDecoder:
     return json.JSONDecoder(
         parse_float=parse_float,
-        parse_int=_bounded_int,
+        parse_int=parse_int,
         parse_constant=_reject_constant,
         object_pairs_hook=_unique,
     )
@@ -106,11 +108,15 @@ def _decoded(text: str | bytes) -> str:
 
 # Made once: json.loads makes a decoder for each call that is not plain.
 _PLAIN, _EXACT = _decoder(_finite_float), _decoder(_bounded_decimal)
+_SHORT_PLAIN, _SHORT_EXACT = _decoder(_finite_float, int), _decoder(_bounded_decimal, int)
 
 
-def _load(text: str | bytes, decoder: json.JSONDecoder) -> Any:
+def _load(text: str | bytes, *, exact: bool) -> Any:
     try:
-        return decoder.decode(_decoded(text))
+        text = _decoded(text)
+        if len(text) <= MAX_NUMBER_DIGITS:  # no number in it can be too long
+            return (_SHORT_EXACT if exact else _SHORT_PLAIN).decode(text)
+        return (_EXACT if exact else _PLAIN).decode(text)
     except StrictJsonError:
         raise
     except UnicodeDecodeError:

@@ -7,6 +7,7 @@ import asyncio
 import aiohttp
 import pytest
 
+from denv.client import posting
 from denv.client.http import AiohttpTransport
 from denv.client.transport import HttpCall
 from denv.records import FaultKind
@@ -93,3 +94,22 @@ async def test_interim_answers_are_passed_over(transport):
         await transport.close()
     assert [(one.status, one.body) for one in got] == [(200, b"{}"), (200, b"{}")]
     assert asked == 2
+
+
+@pytest.mark.parametrize("tried", [(), ("0.0.",)])
+async def test_with_another_release_of_the_library_its_session_asks(transport, monkeypatch, tried):
+    """What the library does not document is used only with releases with which it was tried."""
+    monkeypatch.setattr(posting, "TRIED", tried)
+
+    async def never(self, *_, **__):
+        raise AssertionError("the short way was taken")
+
+    monkeypatch.setattr(posting.PostRoute, "post", never)
+    async with StubServer() as stub:
+        got = await transport.send(post(stub.url, headers=HEADERS))
+    assert got.status == 200
+
+
+def test_the_pinned_release_is_one_with_which_it_was_tried():
+    """The short way is not lost unseen when the pins are renewed."""
+    assert posting.is_tried()

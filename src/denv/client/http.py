@@ -18,7 +18,7 @@ from aiohttp.tracing import Trace
 from yarl import URL
 
 from denv.client.faults import fault_of, timeout_fault
-from denv.client.posting import Posted, PostRoute
+from denv.client.posting import Posted, PostRoute, is_tried
 from denv.client.transport import HttpCall
 from denv.errors import UsageError
 from denv.records import Exchange, Fault, FaultKind, Timeouts
@@ -26,6 +26,7 @@ from denv.records import Exchange, Fault, FaultKind, Timeouts
 KEEPALIVE_S = 4.0
 """Common servers close idle connections after 5 s; leaving first avoids asking a closed one."""
 
+SCHEMES = frozenset({"http", "https"})
 MAX_HEADER_BYTES = 32 * 1024
 KEPT_OF_TOO_LARGE = 4096
 """Of a body past the cap only so much is kept, for the message."""
@@ -150,7 +151,8 @@ class AiohttpTransport:
         if url.scheme == "https" and self._tls is None:
             self._tls = _tls_context(self._ca_files)
         proxy, post = proxy_for(url), None
-        if proxy is None and url.user is None and url.scheme in {"http", "https"} and url.host:
+        direct = proxy is None and url.user is None and url.host and url.scheme in SCHEMES
+        if direct and is_tried():
             post = PostRoute(
                 url,
                 ssl=self._tls or True,

@@ -17,6 +17,14 @@ from aiohttp.http_parser import RawResponseMessage
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
+TRIED = ("3.14.",)
+"""Releases of the library with which this is tried: it uses parts that are not documented."""
+
+
+def is_tried() -> bool:
+    """Tell whether the installed library is one of those; with another its session is used."""
+    return aiohttp.__version__.startswith(TRIED)
+
 
 class Posted:
     """The head of an answer, with ``content`` to read the body from."""
