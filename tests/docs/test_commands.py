@@ -36,6 +36,7 @@ PAGE_OF = {
     "parity measure tokens": "measure-tokens.md",
     "lab fetch": "lab.md",
     "rollout cancel": "rollout.md",
+    "rollout demo": "rollout-demo.md",
     "rollout list": "rollout.md",
     "rollout override": "rollout.md",
     "rollout promote": "rollout.md",
@@ -44,7 +45,9 @@ PAGE_OF = {
     "rollout status": "rollout.md",
     "serve": "serve.md",
     "worker": "serve.md",
+    "lab proxy": "lab.md",
     "lab serve": "lab.md",
+    "lab spoil": "lab.md",
 }
 SHOWN = [(page.name, words) for page in PAGES for words in commands(text(page))]
 
