@@ -32,6 +32,7 @@ def change(**counts):
 def test_floor_is_the_clopper_pearson_limit():
     """Of 120 repeats one differed: the limit at 99.5 % is a quantile of Beta(2, 119)."""
     floor = floor_of(side(differing=1))
+    assert floor is not None
     assert (floor.differing, floor.repeats) == (1, 120)
     assert floor.upper == pytest.approx(beta.ppf(0.995, 2, 119))
     assert floor_of(side(repeats=0)) is None
