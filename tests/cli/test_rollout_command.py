@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 
 import pytest
 
@@ -37,6 +39,7 @@ class Table:
     def decide(self, event):
         """Write the decision that an event makes."""
         record = self.store.rollouts.get_rollout("r1")
+        assert record is not None
         step = states.next_state(self.state, event)
         commit = commit_of(
             record,
@@ -147,3 +150,28 @@ async def test_there_is_nothing_to_show(denv, home):
     assert (await denv("rollout", "status")).lines == ["denv: there is no rollout yet"]
     assert (await denv("rollout", "status", "x")).lines == ["denv: there is no rollout 'x'"]
     assert (await denv("rollout", "promote")).lines == ["denv: no rollout is under way"]
+
+
+@pytest.mark.parametrize("command", [["serve"], ["worker"], ["rollout", "start"]])
+async def test_without_the_extra_one_line_says_how_to_get_it(denv, releases, monkeypatch, command):
+    """Whoever has not installed Temporal is told how, and nothing else of denv misses it."""
+    monkeypatch.setattr("denv.rollout.engine.extra.find_spec", lambda _: None)
+    given = [releases.write()] if command[-1] == "start" else []
+    ended = await denv(*command, *given)
+    assert ended.code == 2
+    assert ended.lines == ["denv: temporalio is not installed: pip install 'denv-parity[durable]'"]
+    assert (await denv("rollout", "list")).code == 0
+
+
+async def test_status_and_list_load_nothing_of_temporal(home):
+    """Looking at rollouts needs no extra."""
+    program = (
+        "import sys; from denv.cli import run;"
+        "run(['rollout', 'list']); run(['rollout', 'status']);"
+        "print([name for name in sys.modules if name.startswith('temporalio')])"
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", program), stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await process.communicate()
+    assert out.decode().splitlines()[-1] == "[]"

@@ -25,7 +25,7 @@ from denv.store import RolloutRecord
 from tests.stubs import answers
 from tests.suites import numbered, write
 
-PATIENCE_S = 120.0
+PATIENCE_S = 240.0
 
 LATE_CANCEL = pytest.mark.filterwarnings("ignore:Cannot find activity to cancel:UserWarning")
 """The SDK warns where an activity has ended just before it is cancelled."""

@@ -12,8 +12,8 @@ from denv.report import write_json
 from denv.rollout.plan import Plan
 from denv.runner import run_parity, stored_report
 from denv.store import open_store
+from tests.rollout.engine.killed import killer
 from tests.rollout.engine.staging import LATE_CANCEL, Engine, Releases
-from tests.rollout.engine.test_kills import killer
 from tests.runner.test_kill import comparable
 
 CASES = 2000

@@ -34,6 +34,7 @@ from denv.rollout.engine.messages import (
     StepTaken,
     Task,
 )
+from denv.rollout.engine.patience import heartbeat_s
 from denv.rollout.engine.performing import PERFORMED, Work, perform
 from denv.rollout.engine.proofs import event_of, run_id, settings_of, stage_of
 from denv.rollout.plan import Plan
@@ -114,6 +115,10 @@ class Activities:
     @activity.defn(name="deliver-alarm")
     async def deliver_alarm(self, given: DeliveryGiven) -> Delivered:
         """Tell one sink what it is owed of one alarm, or fire once more while it is open."""
+        async with beating():
+            return await self._deliver(given)
+
+    async def _deliver(self, given: DeliveryGiven) -> Delivered:
         alarm = await asyncio.to_thread(self._store.alarms.get_alarm, given.alarm)
         if alarm is None:
             return Delivered(over=True, wait_s=None)
@@ -256,7 +261,7 @@ async def tell_all_sinks(client: Client, store: SqlStore, *, queue: str) -> int:
     for alarm, sink in pairs:
         await client.start_workflow(
             "alarm",
-            AlarmOrder(alarm, sink),
+            AlarmOrder(alarm, sink, heartbeat_s()),
             id=f"alarm/{alarm}/{sink}",
             task_queue=queue,
             start_signal="changed",

@@ -43,6 +43,7 @@ class AlarmWorkflow:
                 DeliveryGiven(order.alarm, order.sink, again),
                 result_type=Delivered,
                 start_to_close_timeout=timedelta(minutes=5),
+                heartbeat_timeout=timedelta(seconds=order.heartbeat_s),
                 retry_policy=PATIENT,
             )
             if done.over and not self._changed:

@@ -68,7 +68,10 @@ async def stoppable(work: Callable[[asyncio.Event], Awaitable[T]]) -> tuple[T, b
             stop.set()
         return await working, stop.is_set()
     except asyncio.CancelledError:
-        stop.set()
+        details = activity.cancellation_details()
+        # One that was only heard of too late goes on: what it asks is paid for, and kept.
+        if details is None or not details.timed_out:
+            stop.set()
         await asyncio.wait({working})
         raise
     finally:

@@ -117,6 +117,7 @@ class AlarmOrder:
 
     alarm: str
     sink: str
+    heartbeat_s: float = HEARTBEAT_S
 
 
 @dataclass

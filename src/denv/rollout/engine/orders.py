@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Sequence
 
 from temporalio.client import Client
@@ -14,7 +13,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from denv.errors import HarnessError, UsageError
 from denv.rollout.engine.activities import tell_all_sinks
-from denv.rollout.engine.messages import HEARTBEAT_S, RolloutOrder, StageOrder, Status, Word
+from denv.rollout.engine.messages import RolloutOrder, StageOrder, Status, Word
+from denv.rollout.engine.patience import heartbeat_s
 from denv.rollout.plan import Plan
 from denv.store import RolloutRecord, SqlStore
 
@@ -37,18 +37,6 @@ def order_of(plan: Plan, *, rollout: str, started: float) -> RolloutOrder:
         plan=json.loads(plan.to_json()),
         heartbeat_s=heartbeat_s(),
     )
-
-
-def heartbeat_s() -> float:
-    """Give after how long a silent process counts as dead; ``DENV_HEARTBEAT_S`` changes it."""
-    written = os.environ.get("DENV_HEARTBEAT_S", "")
-    try:
-        value = float(written) if written else HEARTBEAT_S
-    except ValueError:
-        value = 0.0
-    if not 0.5 <= value <= 600:
-        raise UsageError("DENV_HEARTBEAT_S must be a number of seconds from 0.5 to 600")
-    return value
 
 
 async def start_rollout(client: Client, order: RolloutOrder, *, queue: str) -> None:

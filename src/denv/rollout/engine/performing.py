@@ -18,7 +18,7 @@ from denv.rollout.plan import Plan, secrets_of
 from denv.rollout.sides import PlannedReplica
 from denv.rollout.steps.deploy import DeployOutcome, run_deploy
 from denv.rollout.steps.golden import GoldenOutcome, GoldenState, run_golden
-from denv.rollout.steps.health import check_health, watch_health
+from denv.rollout.steps.health import WatchOutcome, check_health, watch_health
 from denv.rollout.steps.weights import set_weights
 from denv.rollout.weights import Table, table_of
 from denv.store import RolloutRecord, SqlStore
@@ -145,15 +145,37 @@ async def _watch(work: Work) -> states.Event:
     wanted = min(work.action.seconds, LONGEST_TICK_S) - earlier
     if wanted <= 0:
         return states.Watched(answers=work.number, observed_s=earlier)
-    seen = await watch_health(
-        work.plan.replicas_at(work.batch),
-        work.plan.rollout.health,
-        seconds=wanted,
-        on_observed=lambda observed_s: work.memory.keep(earlier + observed_s),
-    )
+    seen = await _watched(work, wanted, earlier=earlier)
     if seen.unhealthy is not None:
         return states.Unhealthy(answers=work.number, why=seen.unhealthy)
     return states.Watched(answers=work.number, observed_s=earlier + seen.observed_s)
+
+
+async def _watched(work: Work, wanted_s: float, *, earlier: float) -> WatchOutcome:
+    """Watch so long, or until the worker is to end: what was seen by then is the outcome."""
+    observed = 0.0
+
+    def on_observed(observed_s: float) -> None:
+        nonlocal observed
+        observed = observed_s
+        work.memory.keep(earlier + observed_s)
+
+    watching = asyncio.ensure_future(
+        watch_health(
+            work.plan.replicas_at(work.batch),
+            work.plan.rollout.health,
+            seconds=wanted_s,
+            on_observed=on_observed,
+        )
+    )
+    stopping = asyncio.ensure_future(work.stop.wait())
+    try:
+        await asyncio.wait({watching, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return watching.result() if watching.done() else WatchOutcome(observed)
+    finally:
+        for task in (watching, stopping):
+            task.cancel()
+        await asyncio.gather(watching, stopping, return_exceptions=True)
 
 
 # ---------------------------------------------------------------- golden prompts

@@ -1,0 +1,135 @@
+"""``denv serve`` and ``denv worker``: the engine of rollouts, alarms and schedules."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from denv.cli.parity import FOLDER
+from denv.cli.temporal import FILE, found_connection, given_connection, temporal_options
+from denv.errors import UsageError
+from denv.store import data_folder, open_store
+
+PORT = 8090
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where the pages listen.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: a free one."
+)
+@click.option(
+    "--releases", type=FOLDER, metavar="DIR", help="Answer gates for the releases of this folder."
+)
+@click.option(
+    "--token-file", type=FILE, metavar="F", help="File of mode 600: what callers of gates show."
+)
+@click.option(
+    "--temporal-port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="P",
+    help="Port of the server that is started; 0: a free one.",
+)
+@temporal_options
+@click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")
+def serve(**options: Any) -> int:
+    """Carry out rollouts, alarms and schedules; answer /health and gates.
+
+    Runs Temporal's own server beside the data, or works for --temporal. Ends at SIGTERM or
+    SIGINT: what is under way is gone on with by the next one.
+
+    Exit codes: 0 ended as asked, 2 usage error, 4 error.
+    """
+    connection = given_connection(options)
+    from denv.cli import loop
+    from denv.cli.running import stopped_by_signals
+    from denv.serve.log import log_in_lines
+    from denv.serve.pages import PageSettings
+    from denv.serve.serving import ServeSettings
+    from denv.serve.serving import serve as serve_all
+
+    folder = data_folder(options["store"])
+    settings = ServeSettings(
+        folder=folder,
+        pages=PageSettings(
+            host=options["host"],
+            port=options["port"],
+            data=folder,
+            releases=options["releases"],
+            token=_token(options),
+        ),
+        temporal=connection,
+        temporal_port=options["temporal_port"],
+        queue=options["queue"] or "denv",
+    )
+
+    log_in_lines()
+
+    async def go() -> None:
+        stop = asyncio.Event()
+        with stopped_by_signals(stop):
+            await serve_all(settings, stop=stop, on_ready=lambda s: _say(_ready(s)))
+
+    loop.run(go())
+    _say("ended")
+    return 0
+
+
+def _ready(serving: Any) -> str:
+    return f"serving {serving.pages} (Temporal at {serving.temporal}, process {serving.pid})"
+
+
+def _token(options: Mapping[str, Any]) -> Any:
+    if options["releases"] is None:
+        if options["token_file"] is not None:
+            raise UsageError("--token-file guards gates: name their --releases")
+        return None
+    from denv.serve.gatehook import token_for
+
+    return token_for(options["host"], options["token_file"])
+
+
+@click.command()
+@temporal_options
+@click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")
+def worker(**options: Any) -> int:
+    """Work for a Temporal server, or beside the engine that serves the data folder.
+
+    As many as wanted may run; each needs the same data folder. Ends at SIGTERM or SIGINT.
+
+    Exit codes: 0 ended as asked, 2 usage error, 4 error.
+    """
+    folder: Path = data_folder(options["store"])
+    connection, queue = found_connection(options, folder)
+    from denv.cli import loop
+    from denv.cli.running import stopped_by_signals
+    from denv.rollout.engine.connection import connect
+    from denv.rollout.engine.worker import WorkerSettings, work
+    from denv.serve.log import log_in_lines
+
+    log_in_lines()
+
+    async def go() -> None:
+        stop = asyncio.Event()
+        with stopped_by_signals(stop):
+            client = await connect(connection)
+            store = open_store(folder)
+            try:
+                _say(f"working for {connection.address} (queue {queue})")
+                await work(client, store, WorkerSettings(folder, queue), stop=stop)
+            finally:
+                store.close()
+
+    loop.run(go())
+    _say("ended")
+    return 0
+
+
+def _say(line: str) -> None:
+    Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,93 @@
+"""``denv serve``: found, healthy, alone on its folder, and drained at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+
+from denv.errors import HarnessError
+from denv.rollout.engine.address import find_serving
+from denv.serve.pages import PageSettings
+from denv.serve.serving import ServeSettings, serve
+
+PATIENCE_S = 120
+
+
+@asynccontextmanager
+async def serving(folder):
+    """Serve a folder in this process."""
+    ready, stop = asyncio.Event(), asyncio.Event()
+    settings = ServeSettings(folder, PageSettings("127.0.0.1", 0, folder), queue="t")
+    task = asyncio.create_task(serve(settings, stop=stop, on_ready=lambda _: ready.set()))
+    waiting = asyncio.create_task(ready.wait())
+    await asyncio.wait({task, waiting}, timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        waiting.cancel()
+        task.result()
+    try:
+        yield find_serving(folder)
+    finally:
+        stop.set()
+        await task
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Give a data folder."""
+    monkeypatch.setenv("DENV_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+async def test_it_is_found_and_healthy_and_alone(folder):
+    """While it serves it can be found and is well; a second one on the folder is refused."""
+    async with serving(folder) as found, aiohttp.ClientSession() as session:
+        async with session.get(f"{found.pages}/health") as response:
+            assert response.status == 200
+            body = await response.json()
+        assert body == {"status": "ok", "parts": {"temporal": True, "worker": True}}
+        with pytest.raises(HarnessError, match="another denv serve"):
+            async with serving(folder):
+                pass
+    assert find_serving(folder) is None
+
+
+async def test_sigterm_ends_it_well_and_kill_takes_its_server_along(folder):
+    """Ended as asked it exits 0 without its address; killed, its server does not live on."""
+    process, found = await started(folder)
+    process.send_signal(signal.SIGTERM)
+    assert await asyncio.wait_for(process.wait(), PATIENCE_S) == 0
+    assert find_serving(folder) is None
+    process, found = await started(folder)
+    process.kill()
+    await process.wait()
+    host, port = found.temporal.split(":")
+    for _ in range(600):
+        try:
+            _, writer = await asyncio.open_connection(host, int(port))
+        except OSError:
+            return
+        writer.close()
+        await asyncio.sleep(0.1)
+    pytest.fail("Temporal's server outlived the process that started it")
+
+
+async def started(folder):
+    """Start the command and wait until it serves."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "denv", "serve", "--port", "0"),
+        env={**os.environ, "DENV_HOME": str(folder)},
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    for _ in range(PATIENCE_S * 10):
+        if (found := find_serving(folder)) is not None:
+            return process, found
+        assert process.returncode is None
+        await asyncio.sleep(0.1)
+    process.kill()
+    raise AssertionError("it did not come up")
