@@ -68,7 +68,7 @@ async def test_delivered_once_and_marked(store):
 async def test_a_mark_that_was_lost_delivers_again(store):
     """A crash after the delivery and before its mark delivers once more: at least once."""
 
-    class DiedError(Exception):
+    class DiedError(BaseException):  # not the sink's fault, which would be one more failure
         """The process ended here."""
 
     class Dying(Spy):
@@ -83,6 +83,21 @@ async def test_a_mark_that_was_lost_delivers_again(store):
         await deliver_once(store, alarm, spy, clock=clock)
     await deliver_once(store, alarm, spy, clock=clock)
     assert spy.actions == [FIRE, FIRE]
+
+
+async def test_a_fault_of_a_sink_is_a_failed_delivery(store):
+    """A fault that nobody foresaw is marked as any other; its text, maybe a secret, is not told."""
+
+    class Faulty(Spy):
+        async def deliver(self, alarm, action):
+            raise RuntimeError("s3cr3t")
+
+    spy = Faulty()
+    alarm = store.raise_alarm(owing(spy))
+    with pytest.raises(DeliveryError, match=r"^internal error: RuntimeError$"):
+        await deliver_once(store, alarm, spy, clock=clock)
+    (owed,) = store.deliveries(alarm.alarm)
+    assert (owed.attempts, owed.last_error) == (1, "internal error: RuntimeError")
 
 
 async def test_fire_before_resolve_also_when_late(store):
@@ -189,3 +204,21 @@ async def test_a_reopened_alarm_is_told_from_its_first_beginning(store):
     ((_, told),) = spy.told
     assert (told.opened, told.identity) == (OPENED, first.identity)
     assert replace(told, opened=second.opened) == second
+
+
+async def test_it_says_whether_anything_was_owed(store):
+    """Who sends again need not where something was told just now."""
+    spy = Spy()
+    alarm = store.raise_alarm(owing(spy))
+    assert await deliver_once(store, alarm, spy, clock=clock)
+    assert not await deliver_once(store, alarm, spy, clock=clock)
+
+
+async def test_a_resolve_says_when_though_the_alarm_was_read_before_it(store):
+    """Whoever read the alarm while it was open still tells when it was resolved."""
+    spy = Spy()
+    alarm = store.raise_alarm(owing(spy))
+    store.resolve_alarm(Resolve(IDENTITY, at=OPENED + 10))
+    assert await deliver_once(store, alarm, spy, clock=clock)
+    assert spy.actions[-1] is RESOLVE
+    assert spy.told[-1][1].resolved == OPENED + 10

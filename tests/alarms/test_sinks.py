@@ -11,6 +11,7 @@ import base64
 import json
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -279,6 +280,23 @@ async def test_a_command_that_fails(tmp_path, script, reason):
     """Another exit code than 0, or a signal, means that it did not take the alarm."""
     with pytest.raises(DeliveryError, match=reason):
         await command(tmp_path, script).deliver(ALARM, Action.FIRE)
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+@pytest.mark.parametrize(("run", "reason"), [("exit 0", None), ("exit 3", "exit code 3")])
+def test_a_command_that_ends_unread(loop, run, reason):
+    """Input that nobody reads breaks nothing, on either event loop: the exit code decides."""
+    factory = pytest.importorskip("uvloop").new_event_loop if loop == "uvloop" else None
+    sink = make_sink({"command": {"run": ["/bin/sh", "-c", f"exec 0<&-; {run}"]}})
+    long = replace(ALARM, details={"text": "x" * 300_000})  # more than a pipe holds
+
+    async def attempts():
+        for _ in range(5):
+            with pytest.raises(DeliveryError, match=reason) if reason else nullcontext():
+                await sink.deliver(long, Action.FIRE)
+
+    with asyncio.Runner(loop_factory=factory) as runner:
+        runner.run(attempts())
 
 
 async def test_a_command_that_hangs_is_ended_with_its_children(tmp_path):

@@ -164,10 +164,13 @@ def test_without_a_reference_nothing_is_measured() -> None:
         (written(*words(0.0, None)), "logprobs not real: every value is 0"),
         (written(*words(0.0, -0.0, 0.0)), "logprobs not real: every value is 0"),
         (written(token("a", 0.0, {"a": 0.0, "b": None})), "logprobs not real: every value is 0"),
+        (written(*words(5.0, 5.0)), "logprobs not real: 5 is above 0"),
+        (written(*words(-1.0, 0.0011)), "logprobs not real: 0.0011 is above 0"),
+        (written(token("a", -1.0, {"a": -1.0, "b": 0.5})), "logprobs not real: 0.5 is above 0"),
     ],
 )
 def test_absent_and_unreal_values_are_unmeasured(answer: Observation, reason: str) -> None:
-    """Missing logprobs, sentinels and zeros all over neither pass nor fail, on either side."""
+    """Missing logprobs, sentinels, zeros all over and what is above 0 neither pass nor fail."""
     assert close(answer, REFERENCE) == Score(None, f"stage: {reason}")
     assert close(REFERENCE, answer) == Score(None, f"reference: {reason}")
     assert close(answer, answer).passed is None
@@ -177,6 +180,12 @@ def test_a_certain_answer_is_real_where_its_alternatives_are() -> None:
     """A token may have logprob 0: its alternatives then tell that values are real."""
     sure = written(token("a", 0.0, {"a": 0.0, "b": -17.5}))
     assert close(sure, sure).passed is True
+
+
+def test_what_rounding_leaves_above_zero_is_real() -> None:
+    """A probability of 1 may be reported a thousandth of a nat too high."""
+    rounded = written(*words(*(-0.5,) * 9, 0.001))
+    assert close(rounded, rounded).passed is True
 
 
 def test_a_missing_value_is_skipped_and_never_zero() -> None:

@@ -93,6 +93,22 @@ async def test_a_sink_that_fails_is_named_and_the_others_are_tried(
     assert KEY not in ended.out + ended.err
 
 
+async def test_programs_that_read_nothing(denv, hook, release):
+    """Each sink has its line, by the exit code of its program, whether it read or not."""
+    path = release(
+        {"command": {"run": ["/bin/true"]}},
+        {"command": {"run": ["/bin/sh", "-c", "exit 3"]}},
+        {"alertmanager": hook.url},
+    )
+    ended = await denv("alarm", "test", path)
+    assert (ended.code, ended.err) == (1, "")
+    assert ended.out.splitlines() == [
+        "command /bin/true: taken",
+        "command /bin/sh: not taken: ended with exit code 3",
+        f"alertmanager {hook.url}: taken",
+    ]
+
+
 async def test_a_release_without_sinks(denv, release):
     """Nothing to test is a usage error that names the key."""
     ended = await denv("alarm", "test", release())

@@ -372,9 +372,9 @@ async def test_resume_with_a_change(parity, serve, tmp_path, change):
 
 
 async def test_home_is_a_file(parity, serve, home):
-    """A data folder that is a file is an error of the harness, exit 4."""
+    """A data folder that is a file is a wrong setting, exit 2."""
     home.write_text("")
-    assert_refused(await parity(await serve()), str(home), code=4)
+    assert_refused(await parity(await serve()), str(home), code=2)
 
 
 @pytest.mark.parametrize("content", [b"not a database" * 100, b"SQLite format 3\0" + b"x" * 5000])
@@ -428,7 +428,7 @@ async def test_folder_that_cannot_be_written(tmp_path):
         sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
     out, err = await process.communicate()
-    assert process.returncode == 4, err.decode()
+    assert process.returncode == 2, err.decode()
     assert out == b""
     assert err.decode().startswith(f"denv: {folder}")
     assert "Permission denied" in err.decode()

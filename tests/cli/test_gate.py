@@ -130,6 +130,8 @@ async def test_options_of_a_run_instead_of_a_release(denv, serve, tmp_path):
     [
         (("R", "--release", "R"), "a release is given twice"),
         (("R", "--json", "-"), "--json - : standard output holds the gate's document"),
+        (("R", "--json", "/dev/stdout"), "standard output holds the gate's document"),
+        (("R", "--html", "-"), "--html - : standard output holds the gate's document"),
         (("R", "--id", "../x"), "--id takes letters"),
         (("nowhere.yaml",), "nowhere.yaml: cannot be read"),
         ((), "--stage URL is missing"),

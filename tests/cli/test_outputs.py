@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from denv.cli.outputs import check_outputs, check_overwriting
+from denv.cli.outputs import check_outputs, check_overwriting, write_text
 from denv.errors import UsageError
 
 
@@ -92,3 +94,65 @@ async def test_a_demo_tries_its_folder_first(denv):
     ended = await denv("parity", "demo", "--out", "/proc/none/x")
     assert ended.code == 2
     assert ended.err.startswith("denv: --out /proc/none/x: ")
+
+
+# ---------------------------------------------------------------- open files, long names
+
+
+def run_to_file(path, target, *, mode="w"):
+    """Write a report, between two prints, in a process whose standard output is this file."""
+    code = (
+        "import sys\nfrom denv.report.output import opened\n"
+        "print('first')\n"
+        "with opened(sys.argv[1]) as stream: stream.write('second\\n')\n"
+        "print('third')"
+    )
+    with path.open(mode) as stream:
+        subprocess.run([sys.executable, "-c", code, str(target)], stdout=stream, check=True)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no such folder")
+@pytest.mark.parametrize("target", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+def test_an_open_file_is_written_through(tmp_path, target):
+    """Standard output by any name goes where the caller sent it: behind what stands there."""
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    kept = tmp_path / "kept"
+    kept.write_text("before\n")
+    inode = kept.stat().st_ino
+    run_to_file(kept, tmp_path / target, mode="a")
+    assert kept.read_text() == "before\nfirst\nsecond\nthird\n"
+    assert kept.stat().st_ino == inode
+
+
+def test_standard_output_takes_one_report_by_any_name():
+    """``-`` and ``/dev/stdout`` are the same place."""
+    with pytest.raises(UsageError, match="standard output takes one report"):
+        check_outputs({"json_file": "-", "html_file": "/dev/stdout"})
+
+
+@pytest.mark.parametrize("target", ["x" * 300, "loop", "/dev/fd/987"])
+def test_names_that_cannot_be_opened_are_refused(tmp_path, target):
+    """A name that is too long, links in a ring, a closed file: one line, by the option."""
+    (tmp_path / "loop").symlink_to(tmp_path / "pool")
+    (tmp_path / "pool").symlink_to(tmp_path / "loop")
+    with pytest.raises(UsageError, match=r"^--json ") as caught:
+        check_outputs({"json_file": str(tmp_path / target)})
+    assert "\n" not in str(caught.value)
+
+
+def test_the_longest_name_that_can_be_opened_is_written(tmp_path):
+    """255 bytes are allowed, whatever they spell: 127 letters of two bytes, and one more."""
+    target = tmp_path / ("é" * 127 + "x")
+    check_outputs({"json_file": target})
+    write_text("--json", target, "{}\n")
+    assert target.read_text("utf-8") == "{}\n"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_text_replaces_the_file_whole(tmp_path):
+    """A reader that has the older file open goes on reading the older one."""
+    target = tmp_path / "f"
+    target.write_text("older")
+    with target.open() as reader:
+        write_text("--json", target, "newer")
+        assert (reader.read(), target.read_text()) == ("older", "newer")

@@ -168,6 +168,8 @@ def test_all_problems_at_once(load):
         "key-env: sk-secret-value",
         "headers: {Authorization: sk-secret-value}",
         "headers: {X-Api-Key: sk-secret-value}",
+        "headers: {X-Auth-Token: sk-secret-value}",
+        "headers: {api_key: sk-secret-value}",
     ],
 )
 def test_keys_are_refused_and_not_repeated(load, stage):

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import time
 from dataclasses import asdict, replace
 
 import pytest
@@ -14,7 +15,8 @@ import pytest
 from denv.errors import ResumeError, UsageError
 from denv.records import Endpoint
 from denv.report import write_json
-from denv.runner import Settings, close_shards, open_shards, run_parity, run_shard
+from denv.runner import Settings, close_shards, open_shards, portion, run_parity, run_shard
+from denv.runner import shards as sharded_runs
 from denv.runner.portion import split
 from denv.runner.shards import _share
 from denv.store import open_store
@@ -256,6 +258,38 @@ async def test_what_one_shard_learned_the_report_shows(tmp_path, store, serve):
     assert report.head["stage"]["dropped_fields"] == ["seed"]
     assert report.head["reference"]["dropped_fields"] == []
     assert "seed" not in stage.seen[-1].json  # the later shards knew it
+
+
+@pytest.mark.parametrize("read", ["between", "whole"])
+async def test_reading_a_large_suite_holds_up_no_sign_of_life(
+    tmp_path, store, serve, monkeypatch, read
+):
+    """While a shard's cases are counted the event loop goes on."""
+    suite = suites.load(tmp_path, suites.numbered(10))
+    stub = await serve(echoing())
+    given = parts(stub, stub, store, only=(1, 2, 3))
+    plan = await open_shards(suite, shards=1, **given)
+    ticks, passed = [], []
+    where = sharded_runs if read == "between" else portion
+    counting = getattr(where, read)
+
+    async def tick():
+        while True:
+            ticks.append(1)
+            await asyncio.sleep(0.01)
+
+    def slow(*of, **named):
+        before = len(ticks)
+        time.sleep(0.5)
+        passed.append(len(ticks) - before)
+        return counting(*of, **named)
+
+    monkeypatch.setattr(where, read, slow)
+    ticking = asyncio.create_task(tick())
+    await run_shard(suite, plan=plan, shard=0, **given)
+    ticking.cancel()
+    assert passed
+    assert min(passed) > 1
 
 
 def test_slots_and_pace_are_shared():

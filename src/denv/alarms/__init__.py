@@ -1,6 +1,6 @@
 """Alarms: who each is, what sinks are sent of it, and how that is delivered."""
 
-from denv.alarms.delivery import Attempt, deliver_due, deliver_once, resend, wait_s
+from denv.alarms.delivery import Attempt, deliver_due, deliver_once, give, resend, wait_s
 from denv.alarms.identity import REOPENED_WITHIN_S, identity_of
 from denv.alarms.records import Action, Alarm, Sink
 from denv.alarms.severity import TEST_KIND, severity_of
@@ -15,6 +15,7 @@ __all__ = [
     "Sink",
     "deliver_due",
     "deliver_once",
+    "give",
     "identity_of",
     "make_sink",
     "resend",

@@ -30,10 +30,29 @@ class Attempt:
     error: str | None = None
 
 
+async def give(sink: Sink, alarm: Alarm, action: Action) -> None:
+    """Give a sink an alarm; a fault within the sink is a delivery that failed, as any other.
+
+    Raises
+    ------
+    DeliveryError
+        The sink did not take it.
+    """
+    try:
+        await sink.deliver(alarm, action)
+    except DeliveryError:
+        raise
+    except Exception as error:
+        # Of a fault that was not foreseen the kind alone is told: its text may hold a secret.
+        raise DeliveryError(f"internal error: {type(error).__name__}") from error
+
+
 async def deliver_once(
     store: AlarmStore, alarm: Alarm, sink: Sink, *, clock: Callable[[], float]
-) -> None:
+) -> bool:
     """Give one sink what it is still owed of one alarm, in order, and mark it in the store.
+
+    False where it was owed nothing.
 
     A crash between the delivery and its mark delivers once more: sinks know an alarm again by
     its identity.
@@ -45,15 +64,18 @@ async def deliver_once(
     """
     owed = await asyncio.to_thread(_owed, store, alarm, sink.key)
     if not owed:
-        return
-    told = await asyncio.to_thread(as_told, store, alarm)
+        return False
+    # Read after what is owed: where that is the resolving, the alarm says when it was.
+    latest = await asyncio.to_thread(store.get_alarm, alarm.alarm)
+    told = await asyncio.to_thread(as_told, store, latest or alarm)
     for delivery in owed:
         try:
-            await sink.deliver(told, delivery.action)
+            await give(sink, told, delivery.action)
         except DeliveryError as error:
             await asyncio.to_thread(_mark, store, delivery, at=clock(), error=str(error))
             raise
         await asyncio.to_thread(_mark, store, delivery, at=clock())
+    return True
 
 
 async def deliver_due(
@@ -90,12 +112,12 @@ async def resend(store: AlarmStore, alarm: str, sink: Sink) -> bool:
     if found is None or found.resolved is not None:
         return False
     told = await asyncio.to_thread(as_told, store, found)
-    await sink.deliver(told, Action.FIRE)
+    await give(sink, told, Action.FIRE)
     after = await asyncio.to_thread(store.get_alarm, alarm)
     if after is None or after.resolved is None:
         return True
     # Resolved while this was under way: what was sent last would stand.
-    await sink.deliver(replace(told, resolved=after.resolved), Action.RESOLVE)
+    await give(sink, replace(told, resolved=after.resolved), Action.RESOLVE)
     return False
 
 

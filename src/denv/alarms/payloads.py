@@ -21,6 +21,9 @@ _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_]")
 HELD_S = 24 * 3600.0
 """A fired alert ends by itself so long after it was sent last, should nothing ever resolve it."""
 
+TEST_HELD_S = 300.0
+"""A test's ends by itself, later than a route usually waits for a group to gather."""
+
 
 def document(alarm: Alarm, action: Action) -> dict[str, Any]:
     """Give an alarm as ``denv.alarm/1``: for commands, and the data of a CloudEvent."""
@@ -58,7 +61,8 @@ def alertmanager(alarm: Alarm, action: Action, *, now: float) -> list[dict[str, 
 
     Labels are who the alert is: they stay the same over repeats. What changes is an annotation.
     """
-    ended = now + HELD_S if action is Action.FIRE else min(now, alarm.resolved or now)
+    held_s = TEST_HELD_S if alarm.kind == TEST_KIND else HELD_S
+    ended = now + held_s if action is Action.FIRE else min(now, alarm.resolved or now)
     # An end that is not after the beginning is refused.
     began = min(alarm.opened, ended - 0.001)
     return [

@@ -16,7 +16,7 @@ from statistics import median
 from denv.checks.alignment import Alignment, End, align
 from denv.checks.parting import SLACK, Parting, find_parting, where_parted
 from denv.checks.scaling import common_factor
-from denv.checks.spans import Located, entries, locate, shared_ids
+from denv.checks.spans import Located, above_zero, entries, locate, shared_ids
 from denv.checks.text import LEFT_IN_CONTENT, readable_text
 from denv.checks.values import excerpt
 from denv.records import Cause, Json, LogprobsClose, Observation, Score, TokenLogprob
@@ -108,6 +108,9 @@ def _unreadable(seen: Observation) -> str | None:
         return "logprobs not real: no value is a logprob"
     if finite == {0.0}:
         return "logprobs not real: every value is 0"
+    above = above_zero(seen.logprobs)
+    if above is not None:
+        return f"logprobs not real: {above:.3g} is above 0"
     return None
 
 

@@ -8,7 +8,7 @@ where the known tokens before it fit the text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -19,6 +19,9 @@ MAX_END_TOKENS = 4
 
 MAX_PARTS = 3
 """Tokens that can come before a character is complete: it has four bytes at the most."""
+
+ROUNDING_NATS = 1e-3
+"""Rounding leaves a logprob this far above 0; more is no logprob, whatever the server calls it."""
 
 _ASCII_END = 0x80
 
@@ -95,6 +98,12 @@ def shared_ids(
 def entries(token: TokenLogprob) -> tuple[Entry, ...]:
     """Give a position's alternatives and its own token, the own one last."""
     return (*token.top, token)
+
+
+def above_zero(tokens: Iterable[TokenLogprob]) -> float | None:
+    """Give the greatest value above rounding, alternatives included, None where there is none."""
+    values = (one.logprob for one in chain.from_iterable(map(entries, tokens)))
+    return max((v for v in values if v is not None and v > ROUNDING_NATS), default=None)
 
 
 def _table(side: Sequence[TokenLogprob]) -> dict[int, bytes] | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import click
 
@@ -48,32 +51,55 @@ def run(arguments: Sequence[str] | None = None) -> int:
             result = denv.main(args=arguments, prog_name="denv", standalone_mode=False)
     # None of them may look like a verdict.
     except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
-        return _explain(error)
+        return _told(error)
     return result if isinstance(result, int) else 0
 
 
-def _explain(error: BaseException) -> int:
-    """Say what went wrong; give the exit code for it."""
-    code = 2
+def _told(error: BaseException) -> int:
+    """Say what went wrong, where that can be said; give the exit code for it either way."""
+    try:
+        _explain(error)
+    except (OSError, ValueError):  # ValueError: the stream is closed
+        _drop_standard_error()
+    return _code_of(error)
+
+
+def _code_of(error: BaseException) -> int:
+    match error:
+        case click.ClickException():
+            return 2
+        case click.Abort() | KeyboardInterrupt():
+            return 130
+        case DenvError():
+            return error.exit_code
+        case SystemExit():
+            # Printing exits with 1, our "fail", when the reader of our output has gone.
+            return error.code if isinstance(error.code, int) and error.code != 1 else 4
+        case _:
+            return 4
+
+
+def _explain(error: BaseException) -> None:
     match error:
         case click.exceptions.NoArgsIsHelpError():
             click.echo(error.ctx.get_help(), err=True)
         case click.ClickException():
             _complain([error.format_message()])
         case click.Abort() | KeyboardInterrupt():
-            code = 130
             _complain(["cancelled"])
         case DenvError():
-            code = error.exit_code
             _complain(str(error).split("\n"))
         case SystemExit():
-            # Printing exits with 1, our "fail", when the reader of our output has gone.
-            code = error.code if isinstance(error.code, int) and error.code != 1 else 4
+            pass
         case _:
-            code = 4
             traceback.print_exception(error)
             _complain([f"internal error: {type(error).__name__}: {error}"])
-    return code
+
+
+def _drop_standard_error() -> None:
+    """Let what waits to be written go nowhere: failing again at the exit would change its code."""
+    with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stderr.fileno())
 
 
 def _complain(lines: Sequence[str]) -> None:

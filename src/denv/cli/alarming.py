@@ -21,6 +21,7 @@ from denv.alarms import (
     Attempt,
     Sink,
     deliver_due,
+    give,
     identity_of,
     make_sink,
     sinks_of,
@@ -75,9 +76,9 @@ def _test_alarm(release: Release) -> Alarm:
 
 async def _try(sink: Sink, alarm: Alarm) -> Attempt:
     try:
-        await sink.deliver(alarm, Action.FIRE)
+        await give(sink, alarm, Action.FIRE)
         ended = replace(alarm, resolved=time.time(), resolved_by="denv alarm test")
-        await sink.deliver(ended, Action.RESOLVE)
+        await give(sink, ended, Action.RESOLVE)
     except DeliveryError as error:
         return Attempt(sink.key, sink.shown, str(error))
     return Attempt(sink.key, sink.shown)

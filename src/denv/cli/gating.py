@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from denv.cli.outputs import check_apart
 from denv.cli.parity import EXIT_CODES
 from denv.cli.running import run_report
 from denv.errors import HarnessError, UsageError
@@ -49,8 +50,7 @@ def _run_options(release_file: Path | None, options: Mapping[str, Any]) -> dict[
     given = {name: value for name, value in options.items() if name not in own}
     if release_file is not None and given["release"] is not None:
         raise UsageError("a release is given twice, as an argument and by --release")
-    if given["json_file"] == "-":
-        raise UsageError("--json - : standard output holds the gate's document; name a file")
+    check_apart(given, "standard output holds the gate's document; name a file")
     return {**given, "release": release_file or given["release"]}
 
 

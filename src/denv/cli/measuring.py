@@ -45,7 +45,11 @@ def measure_options(function: F) -> F:
             side_options(Side.STAGE),
             side_options(Side.REFERENCE),
             pace_options,
-            click.option("--resume", metavar="ID", help="Continue: asks only what has no answer."),
+            click.option(
+                "--resume",
+                metavar="ID",
+                help="Continue, the other options being the same: asks only what has no answer.",
+            ),
             click.option("--json", "json_file", metavar="F", help="Write the document (- stdout)."),
             click.option("--quiet", is_flag=True, help="Show no progress."),
             click.option("--store", type=FOLDER, metavar="DIR", help="Data folder."),
@@ -122,7 +126,9 @@ def _run(
                 watch=None if options["quiet"] else Lines(say),
                 stop=stop,
                 on_checked=lambda: say_cost(instrument.cost(), sides, console),
-                on_start=lambda name: say(f"measurement {name} (--resume takes this id)"),
+                on_start=lambda name: say(
+                    f"measurement {name} (--resume takes this id, beside the same options)"
+                ),
             )
 
     return loop.run(go())

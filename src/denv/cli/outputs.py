@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,9 @@ from typing import Any
 
 from denv.errors import HarnessError, UsageError
 from denv.report import Report, write_html, write_json, write_junit, write_markdown
+from denv.report.output import descriptor_of, opened
+
+STANDARD_OUTPUT = 1
 
 WRITERS: Mapping[str, tuple[str, Callable[[Report, Any], None]]] = {
     "JSON": ("json_file", write_json),
@@ -40,22 +44,50 @@ def check_targets(given: Mapping[str, str | Path | None]) -> None:
         As :func:`check_outputs`.
     """
     targets = {option: str(target) for option, target in given.items() if target is not None}
-    if list(targets.values()).count("-") > 1:
-        raise UsageError("standard output takes one report: only one option may be -")
     for option, target in targets.items():
-        folder = Path(target).absolute().parent
-        if target == "-":
-            continue
-        if Path(target).is_dir():
-            raise UsageError(f"{option} {target}: that is a folder")
-        if not folder.is_dir():
-            raise UsageError(f"{option} {target}: there is no folder {folder}")
-        if not os.access(folder, os.W_OK) and not Path(target).exists():
-            raise UsageError(f"{option} {target}: the folder {folder} cannot be written")
         try:
-            _try_writing(Path(target))
+            _check_target(option, target)
         except OSError as error:
             raise UsageError(f"{option} {target}: {error.strerror}") from None
+        except RuntimeError:  # what Python below 3.13 says of links that lead to each other
+            raise UsageError(f"{option} {target}: {os.strerror(errno.ELOOP)}") from None
+    if sum(map(is_standard_output, targets.values())) > 1:
+        raise UsageError("standard output takes one report: only one option may be -")
+
+
+def is_standard_output(target: str | Path) -> bool:
+    """Whether it is ``-``, or a name of the very same, as ``/dev/stdout`` is."""
+    return str(target) == "-" or descriptor_of(target) == STANDARD_OUTPUT
+
+
+def check_apart(options: Mapping[str, Any], why: str) -> None:
+    """Refuse standard output as a place of reports, since something else is written there.
+
+    Raises
+    ------
+    UsageError
+        Names the option, and why.
+    """
+    for option, target in _targets(options).items():
+        if is_standard_output(target):
+            raise UsageError(f"{option} {target} : {why}")
+
+
+def _check_target(option: str, target: str) -> None:
+    if target == "-":
+        return
+    handle = descriptor_of(target)
+    if handle is not None:
+        os.write(handle, b"")
+        return
+    folder = Path(target).absolute().parent
+    if Path(target).is_dir():
+        raise UsageError(f"{option} {target}: that is a folder")
+    if not folder.is_dir():
+        raise UsageError(f"{option} {target}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK) and not Path(target).exists():
+        raise UsageError(f"{option} {target}: the folder {folder} cannot be written")
+    _try_writing(Path(target))
 
 
 def _try_writing(target: Path) -> None:
@@ -121,6 +153,8 @@ def _targets(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _is_replaced(target: str) -> bool:
+    if descriptor_of(target) is not None:
+        return False
     return Path(target).is_file() or not Path(target).exists()
 
 
@@ -170,6 +204,7 @@ def write_text(option: str, target: str | Path, text: str) -> None:
         sys.stdout.flush()
         return
     try:
-        Path(target).write_bytes(text.encode("utf-8", "backslashreplace"))
+        with opened(target) as stream:
+            stream.write(text.encode("utf-8", "backslashreplace").decode())
     except OSError as error:
         raise HarnessError(f"{option} {target}: {error.strerror}") from error

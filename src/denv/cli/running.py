@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
@@ -77,9 +77,12 @@ def run_plan(
     if ungated:
         say(ungated)
 
+    def on_stop() -> None:
+        say("finishing what is in flight; once more gives it up")
+
     async def go() -> Report:
         stop = asyncio.Event()
-        with stopped_by_signals(stop), watching(console, quiet=quiet) as watch:
+        with stopped_by_signals(stop, on_stop), watching(console, quiet=quiet) as watch:
             return await run_parity(
                 suite,
                 stage=plan.stage,
@@ -96,14 +99,26 @@ def run_plan(
 
 
 @contextmanager
-def stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
-    """Set ``stop`` at the first signal; a second one has its usual effect."""
+def stopped_by_signals(
+    stop: asyncio.Event, on_stop: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Set ``stop``, and call ``on_stop``, at the first signal; the second ends the task at once.
+
+    A third one has its usual effect.
+    """
     events = asyncio.get_running_loop()
+    task = asyncio.current_task()
     taken: list[signal.Signals] = []
 
     def on_signal() -> None:
-        stop.set()
+        if not stop.is_set():
+            stop.set()
+            on_stop()
+            return
         remove()
+        if task is not None:
+            # No KeyboardInterrupt: it may strike within a callback, where it stops no task.
+            task.cancel()
 
     def remove() -> None:
         while taken:
@@ -116,5 +131,9 @@ def stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
             taken.append(number)
     try:
         yield
+    except asyncio.CancelledError:
+        if stop.is_set() and not taken:
+            raise KeyboardInterrupt from None  # as a command says that it was interrupted
+        raise
     finally:
         remove()

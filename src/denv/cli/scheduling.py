@@ -20,6 +20,7 @@ from denv.cli.sides import read
 from denv.cli.temporal import found_connection
 from denv.errors import HarnessError, ScheduleExistsError, UsageError
 from denv.release import load_release, parse_duration
+from denv.report.output import opened
 from denv.report.text import escaped, line
 from denv.rollout.pausing import go_on
 from denv.rollout.plan import Plan, freeze, recipe_of
@@ -178,7 +179,8 @@ def _draw(target: Path, record: ScheduleRecord, history: Any) -> None:
         raise UsageError(f"--picture: schedule {record.name} has no full run yet")
     title = f"{record.name}: {record.plan['release']}"
     try:
-        target.write_bytes(write_history(points, title=title))
+        with opened(target) as stream:
+            stream.write(write_history(points, title=title).decode())
     except OSError as error:
         raise UsageError(f"--picture: {target}: {error.strerror}") from None
 

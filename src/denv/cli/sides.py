@@ -14,7 +14,7 @@ from denv import strictjson
 from denv.client.secrets import check_url, read_key_env, read_key_file
 from denv.errors import UsageError
 from denv.records import Endpoint, Price, Replica, Secret, Side, Timeouts
-from denv.release import CARRIES_A_KEY, HEADER_NAME, parse_rate
+from denv.release import HEADER_NAME, carries_a_key, parse_rate
 
 DEFAULT = Endpoint(url="")
 
@@ -118,12 +118,15 @@ def endpoint(side: Side, options: Mapping[str, Any]) -> Endpoint:
         raise UsageError(f"--{side} URL is missing")
     rate = of("rate") or options.get("rate")
     key = _key(side, env=of("key_env"), file=of("key_file"))
+    headers = _headers(side, of("header") or (), of("header_env") or ())
+    named = _names(of("header_env") or ())
+    secrets = [Secret(headers[name]) for name in named] + ([key] if key else [])
     return Endpoint(
-        url=read(f"--{side}", check_url, of("url")),
+        url=read(f"--{side}", lambda url: check_url(url, secrets), of("url")),
         model=of("model"),
         key=key,
-        headers=_headers(side, of("header") or (), of("header_env") or ()),
-        secret_headers=_names(of("header_env") or ()),
+        headers=headers,
+        secret_headers=named,
         extra=_extra(side, of("extra")),
         concurrency=of("concurrency") or options.get("concurrency") or DEFAULT.concurrency,
         rate=read("--rate", parse_rate, rate) if rate else None,
@@ -133,7 +136,7 @@ def endpoint(side: Side, options: Mapping[str, Any]) -> Endpoint:
         replica_header=_replica_header(side, of("replica_header")),
         name=of("name"),
         sampled=bool(of("sampled")),
-        replicas=_replicas(side, of("replica") or (), key),
+        replicas=_replicas(side, of("replica") or (), key, secrets),
     )
 
 
@@ -193,7 +196,7 @@ def _headers(side: Side, given: tuple[str, ...], from_env: tuple[str, ...]) -> d
         if not colon or not name.strip():
             # What stands there may be a value, and so a secret: it is not shown.
             raise UsageError(f"--{side}-header: write it as 'NAME: VALUE'")
-        if name.strip().lower() in CARRIES_A_KEY:
+        if carries_a_key(name):
             raise UsageError(
                 f"--{side}-header: {name.strip()} carries a key, which does not belong on the "
                 f"command line: use --{side}-key-env, or --{side}-header-env {name.strip()}=VAR"
@@ -219,7 +222,9 @@ def _replica_header(side: Side, name: str | None) -> str | None:
     return name
 
 
-def _replicas(side: Side, given: Sequence[str], key: Secret | None) -> tuple[Replica, ...]:
+def _replicas(
+    side: Side, given: Sequence[str], key: Secret | None, secrets: Sequence[Secret]
+) -> tuple[Replica, ...]:
     """Read replicas; who names them beside a key gives it for their hosts too."""
     found: dict[str, Replica] = {}
     for text in given:
@@ -229,7 +234,8 @@ def _replicas(side: Side, given: Sequence[str], key: Secret | None) -> tuple[Rep
             raise UsageError(f"{option}: write it as NAME=URL, the name of A-Z, a-z, 0-9, . _ -")
         if name in found:
             raise UsageError(f"{option}: the name {name} stands for two replicas")
-        found[name] = Replica(name, read(f"{option} {name}", check_url, url), key)
+        base = read(f"{option} {name}", lambda text: check_url(text, secrets), url)
+        found[name] = Replica(name, base, key)
     urls = [replica.url for replica in found.values()]
     if len(set(urls)) < len(urls):
         raise UsageError(f"--{side}-replica: two replicas have the same URL")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 
 from denv.client import redirects, retry
@@ -40,6 +40,41 @@ _CONNECTION_FAULTS = frozenset(
 
 Keep = Callable[[Exchange, Observation, Request], Awaitable[None]]
 """Called with a final answer."""
+
+
+class Flight:
+    """What is under way of one client: sent and not answered, or answered and not kept yet."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._changed = asyncio.Event()
+        self._may_send = asyncio.Event()
+        self._may_send.set()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count one request, or the keeping of its answer, for the length of the block."""
+        self._count += 1
+        try:
+            yield
+        finally:
+            self._count -= 1
+            self._changed.set()
+
+    def hold_back(self) -> None:
+        """Let nothing more be sent."""
+        self._may_send.clear()
+
+    async def cleared(self) -> None:
+        """Wait until something may be sent; for ever once all is held back."""
+        await self._may_send.wait()
+
+    async def landed(self) -> None:
+        """Wait until nothing is under way."""
+        # An answer is kept by the very step that ends its request: the count is 0 at the end alone.
+        while self._count:
+            self._changed.clear()
+            await self._changed.wait()
 
 
 class EndpointClient:
@@ -79,6 +114,7 @@ class EndpointClient:
         self._replica_header = replica_header.lower() if replica_header else None
         self._slots = asyncio.Semaphore(endpoint.concurrency)
         self._taking_all = asyncio.Lock()
+        self._flight = Flight()
         self._pace = Pace(endpoint.rate, clock=clock, sleep=sleep, rng=self._rng)
 
     @property
@@ -95,6 +131,14 @@ class EndpointClient:
     def waits(self) -> int:
         """How many times requests have begun to be held back."""
         return self._pace.waits
+
+    def hold_back(self) -> None:
+        """Send nothing more: whoever would send waits until it is cancelled."""
+        self._flight.hold_back()
+
+    async def landed(self) -> None:
+        """Wait until each request that was sent has its answer, and that is kept."""
+        await self._flight.landed()
 
     async def close(self) -> None:
         """Close the transport."""
@@ -129,7 +173,8 @@ class EndpointClient:
                 exchange = replace(exchange, attempts=tuple(attempts))
                 observation = replace(observation, attempts=exchange.attempts)
             if keep is not None:
-                await keep(exchange, observation, request)
+                with self._flight.one():
+                    await keep(exchange, observation, request)
         return exchange, observation, request
 
     @asynccontextmanager
@@ -234,7 +279,9 @@ class EndpointClient:
     async def _send(self, call: HttpCall, *, follow: bool) -> Exchange:
         for hop in range(_MAX_HOPS + 1):
             await self._pace.admitted()
-            exchange = await self._transport.send(call)
+            await self._flight.cleared()
+            with self._flight.one():
+                exchange = await self._transport.send(call)
             target = redirects.target_of(exchange, call.url)
             if target is None:
                 break

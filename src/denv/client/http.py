@@ -5,37 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import getproxies, proxy_bypass
-from weakref import WeakSet
 
 import aiohttp
 from aiohttp import http_exceptions
-from aiohttp.connector import Connection
-from aiohttp.tracing import Trace
 from yarl import URL
 
 from denv.client.faults import fault_of, timeout_fault
+from denv.client.pool import Pool, begin_call, is_stale
 from denv.client.posting import Posted, PostRoute, is_tried
 from denv.client.transport import HttpCall
 from denv.errors import UsageError
 from denv.records import Exchange, Fault, FaultKind, Timeouts
 
-KEEPALIVE_S = 4.0
-"""Common servers close idle connections after 5 s; leaving first avoids asking a closed one."""
-
 SCHEMES = frozenset({"http", "https"})
 MAX_HEADER_BYTES = 32 * 1024
 KEPT_OF_TOO_LARGE = 4096
 """Of a body past the cap only so much is kept, for the message."""
-
-STALE_WITHIN_S = 1.0
-"""A reused connection cut this early was closed while idle: that says nothing of the server."""
-
-_reused: ContextVar[bool] = ContextVar("reused", default=False)
-"""Whether the present call's connection was kept from an earlier one."""
 
 _ACCEPT_ENCODING = {"Accept-Encoding": "gzip, deflate"}
 
@@ -97,7 +85,7 @@ class AiohttpTransport:
         loop = asyncio.get_running_loop()
         started = loop.time()
         limits = call.timeouts
-        _reused.set(False)
+        begin_call()
         answer = _Answer(call, started)
         fault: Fault | None
         timer = asyncio.timeout_at(started + min(limits.first_byte_s, limits.total_s))
@@ -117,13 +105,7 @@ class AiohttpTransport:
         else:
             fault = answer.fault
         now = loop.time()
-        stale = (
-            _reused.get()
-            and answer.status is None
-            and fault is not None
-            and fault.kind is FaultKind.CUT
-            and now - started < STALE_WITHIN_S
-        )
+        stale = is_stale(fault, answered=answer.status is not None, after_s=now - started)
         return answer.exchange(fault, now), stale
 
     async def _start(self, call: HttpCall) -> aiohttp.ClientResponse | Posted:
@@ -163,7 +145,7 @@ class AiohttpTransport:
         return route
 
     def _open(self) -> aiohttp.ClientSession:
-        self._pool = _Pool(limit=self._limit, keepalive_timeout=KEEPALIVE_S)
+        self._pool = Pool(limit=self._limit)
         self._session = aiohttp.ClientSession(
             connector=self._pool,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -182,31 +164,6 @@ class _Route:
     url: URL
     proxy: URL | None
     post: PostRoute | None
-
-
-class _Pool(aiohttp.TCPConnector):
-    """Notes for the present call whether its connection was kept from an earlier one.
-
-    The library's tracing tells the same, but costs each request more than all else here.
-    """
-
-    def __init__(self, *, limit: int, keepalive_timeout: float) -> None:
-        super().__init__(limit=limit, keepalive_timeout=keepalive_timeout)
-        self._known: WeakSet[object] = WeakSet()
-
-    async def connect(
-        self,
-        req: aiohttp.ClientRequest,
-        traces: list[Trace],
-        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the base class has it so
-    ) -> Connection:
-        """Get a connection as the base class does."""
-        connection = await super().connect(req, traces, timeout)
-        if connection.protocol in self._known:
-            _reused.set(True)
-        else:
-            self._known.add(connection.protocol)
-        return connection
 
 
 class _Answer:

@@ -12,7 +12,13 @@ from denv.records import Endpoint, Secret
 SECRET_WORDS = (
     "auth", "cookie", "credential", "jwt", "key", "pass", "secret", "session", "signature", "token",
 )  # fmt: skip
-_OWN_HEADERS = frozenset({"host", "content-length", "content-type", "transfer-encoding"})
+_OWN_HEADERS = frozenset(
+    (
+        "accept-encoding", "connection", "content-encoding", "content-length", "content-type",
+        "expect", "host", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
+        "upgrade",
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,8 @@ def own_route(endpoint: Endpoint) -> Route:
     EndpointError
         For an URL or a header that cannot be used.
     """
-    return Route(check_url(endpoint.url), headers=_headers(endpoint, endpoint.key))
+    base = check_url(endpoint.url, secrets_of(endpoint))
+    return Route(base, headers=_headers(endpoint, endpoint.key))
 
 
 def routes_of(endpoint: Endpoint) -> tuple[Route, ...]:
@@ -48,7 +55,7 @@ def routes_of(endpoint: Endpoint) -> tuple[Route, ...]:
     own = origin(check_url(endpoint.url))
     routes = []
     for replica in endpoint.replicas:
-        base = check_url(replica.url)
+        base = check_url(replica.url, secrets_of(endpoint))
         # A key reaches only the host it was given for: a replica elsewhere has its own.
         key = replica.key or (endpoint.key if origin(base) == own else None)
         routes.append(Route(base, replica.name, _headers(endpoint, key)))

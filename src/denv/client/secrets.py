@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
+from denv.client.masking import Masker
 from denv.errors import EndpointError, UsageError
 from denv.records import Secret
 
@@ -80,8 +82,10 @@ def _checked_key(value: str, where: str) -> Secret:
 # ---------------------------------------------------------------- URLs
 
 
-def check_url(url: str) -> str:
+def check_url(url: str, secrets: Iterable[Secret] = ()) -> str:
     """Check a base URL and give it without its trailing slash.
+
+    URLs are shown and kept, so none of ``secrets`` may stand in the path.
 
     Raises
     ------
@@ -89,6 +93,12 @@ def check_url(url: str) -> str:
         When it is not an http(s) base that ends in ``/v1``; the message names the right one
         where it can be told, and never credentials or a query.
     """
+    path = url.partition("://")[2].partition("/")[2]
+    if Masker(secrets).text(path) != path:
+        raise EndpointError(
+            "the URL's path holds the key itself, or the value of a secret header; URLs are shown "
+            "and kept: leave it out of the path"
+        )
     parts = _split(url.strip())
     # Errors show the URL without what may be secret in it.
     host = parts.netloc.rpartition("@")[2].lower()

@@ -118,12 +118,14 @@ async def _until_ready(url: str, process: asyncio.subprocess.Process) -> None:
 async def _stop(process: asyncio.subprocess.Process) -> None:
     if process.returncode is not None:
         return
-    process.terminate()
+    with suppress(ProcessLookupError):  # it has ended meanwhile
+        process.terminate()
     try:
         async with asyncio.timeout(STOP_TIMEOUT_S):
             await process.wait()
     except TimeoutError:
-        process.kill()
+        with suppress(ProcessLookupError):
+            process.kill()
         await process.wait()
 
 

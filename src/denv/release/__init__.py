@@ -15,7 +15,6 @@ from denv.release.alarms import (
 )
 from denv.release.commands import Command, DeployCommand
 from denv.release.fields import (
-    CARRIES_A_KEY,
     HEADER_NAME,
     Duration,
     EnvironmentName,
@@ -24,6 +23,7 @@ from denv.release.fields import (
     Section,
     Share,
     SomeTime,
+    carries_a_key,
 )
 from denv.release.loading import load_release, load_settings
 from denv.release.quantities import parse_duration, parse_rate, parse_share, parse_thresholds
@@ -47,7 +47,6 @@ from denv.release.settings import (
 )
 
 __all__ = [
-    "CARRIES_A_KEY",
     "HEADER_NAME",
     "AlarmCommand",
     "AlarmEntry",
@@ -78,6 +77,7 @@ __all__ = [
     "Stage",
     "Webhook",
     "Weights",
+    "carries_a_key",
     "load_release",
     "load_settings",
     "parse_duration",

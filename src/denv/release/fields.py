@@ -27,14 +27,21 @@ from denv.release.quantities import parse_duration, parse_kind, parse_share
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,4096}")
-CARRIES_A_KEY = frozenset(
-    ("authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie")
+_CARRIES_A_KEY = re.compile(
+    # Not X-Author, nor X-Tokenizer and X-Max-Tokens, nor Idempotency-Key.
+    r"(?i)auth(?!or(?!i[sz]))|(?<!max[-_])token(?!i[sz])|secret|passw|passphrase|credential|cookie"
+    r"|jwt|bearer|signature|api[-_.]?key|(?<!idempotency)[-_.]key$|^key$"
 )
 _RUN_SETS = frozenset(("model", "messages", "temperature", "seed", "stream", "max_tokens"))
 
 
 def _dashed(name: str) -> str:
     return name.replace("_", "-")
+
+
+def carries_a_key(name: str) -> bool:
+    """Whether a header of this name carries a key, or what is as good as one."""
+    return _CARRIES_A_KEY.search(name.strip()) is not None
 
 
 class Section(BaseModel):
@@ -143,8 +150,8 @@ def _environment_name(value: str) -> str:
 
 def _headers(value: dict[str, str]) -> dict[str, str]:
     for name, content in value.items():
-        if name.lower() in CARRIES_A_KEY:
-            raise ValueError(f"{name} carries a key: name the key by key-env or key-file")
+        if carries_a_key(name):
+            raise ValueError(f"{name[:40]} carries a key: name the key by key-env or key-file")
         if not HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(content):
             raise ValueError(f"{name[:40]!r} cannot be sent as a header")
     return value

@@ -17,7 +17,8 @@ from yarl import URL
 
 from denv.client import AiohttpTransport, HttpCall
 from denv.client.faults import fault_of, timeout_fault
-from denv.client.http import KEEPALIVE_S, MAX_HEADER_BYTES, proxy_for
+from denv.client.http import MAX_HEADER_BYTES, proxy_for
+from denv.client.pool import Pool, begin_call, is_stale
 from denv.instruments.speed import Mark
 from denv.observe.sse import SseDecoder, SseEvent
 from denv.records import Endpoint, Exchange, Fault, FaultKind
@@ -62,8 +63,11 @@ class StreamTransport:
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, call: HttpCall) -> Exchange:
-        """Send one call."""
-        return await (self._stream(call) if call.streamed else self._plain.send(call))
+        """Send one call; a stream again only on a pooled connection that was already closed."""
+        if not call.streamed:
+            return await self._plain.send(call)
+        exchange, stale = await self._stream(call)
+        return (await self._stream(call))[0] if stale else exchange
 
     async def close(self) -> None:
         """Close all connections."""
@@ -72,7 +76,7 @@ class StreamTransport:
             await self._session.close()
             self._session = None
 
-    async def _stream(self, call: HttpCall) -> Exchange:
+    async def _stream(self, call: HttpCall) -> tuple[Exchange, bool]:
         session = self._session or self._open(call.url)
         proxy = proxy_for(URL(call.url))
         reading = _Reading(call, self._clock, current.get() or Arrivals())
@@ -82,6 +86,7 @@ class StreamTransport:
         began = loop.time()
         timer = asyncio.timeout_at(began + min(limits.first_byte_s, limits.total_s))
         reading.begin()
+        begin_call()
         try:
             async with (
                 timer,
@@ -98,15 +103,16 @@ class StreamTransport:
                 timer.reschedule(began + limits.total_s)
                 fault = await reading.read(response)
         except _HANDLED as error:
-            fault = _fault(error, call, expired=timer.expired(), headed=reading.status is not None)
-        return reading.exchange(fault)
+            answered = reading.status is not None
+            fault = _fault(error, call, expired=timer.expired(), answered=answered)
+        after_s = loop.time() - began
+        stale = is_stale(fault, answered=reading.status is not None, after_s=after_s)
+        return reading.exchange(fault), stale
 
     def _open(self, url: str) -> aiohttp.ClientSession:
         tls = _tls_context(self._ca_file) if URL(url).scheme == "https" else True
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=self._limit, keepalive_timeout=KEEPALIVE_S, ssl=tls
-            ),
+            connector=Pool(limit=self._limit, ssl=tls),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Accept-Encoding": "identity"},
             trust_env=False,  # would read netrc and send its passwords
@@ -168,13 +174,13 @@ class _Reading:
         )
 
 
-def _fault(error: Exception, call: HttpCall, *, expired: bool, headed: bool) -> Fault:
+def _fault(error: Exception, call: HttpCall, *, expired: bool, answered: bool) -> Fault:
     limits = call.timeouts
     if isinstance(error, aiohttp.ConnectionTimeoutError):
         return timeout_fault(FaultKind.TIMEOUT_CONNECT, limits)
     if not expired:
         return fault_of(error, call.url)
-    if not headed and limits.first_byte_s < limits.total_s:
+    if not answered and limits.first_byte_s < limits.total_s:
         return timeout_fault(FaultKind.TIMEOUT_FIRST_BYTE, limits)
     return timeout_fault(FaultKind.TIMEOUT_TOTAL, limits)
 

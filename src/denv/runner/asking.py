@@ -56,6 +56,16 @@ class Asker:
         self._journal = journal
         self._clock = clock
 
+    def hold_back(self) -> None:
+        """Ask nothing more: what would be asked waits until it is cancelled."""
+        if self._client is not None:
+            self._client.hold_back()
+
+    async def landed(self) -> None:
+        """Wait until all that was asked is answered and journaled."""
+        if self._client is not None:
+            await self._client.landed()
+
     def request(self, case: Case, *, streamed: bool, dialect: Dialect = PLAIN) -> Request:
         """Write a case as this side is asked it."""
         return encode(

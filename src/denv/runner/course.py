@@ -18,7 +18,7 @@ from denv.runner.drive import Driver, Library, Pages
 from denv.runner.enough import Enough
 from denv.runner.journal import Journal
 from denv.runner.ledger import Ledger
-from denv.runner.portion import Portion, whole
+from denv.runner.portion import Portion
 from denv.runner.progress import BEAT_S, Progress, Watch, held_line
 from denv.runner.searching import KillableSearch
 from denv.runner.settings import Settings
@@ -32,7 +32,7 @@ MAX_NAMED = 20
 
 
 class Course:
-    """One process's part of a run: of all of its cases, or of a portion of them."""
+    """One process's part of a run: of ``every`` case that it asks, or of a portion of them."""
 
     def __init__(
         self,
@@ -42,10 +42,10 @@ class Course:
         settings: Settings,
         store: Store,
         ledger: Ledger,
+        every: Portion,
         portion: Portion | None = None,
     ) -> None:
         self._suite = suite
-        every = whole(suite, settings.only)
         self._portion = portion or every
         self._settings = settings
         self._store = store

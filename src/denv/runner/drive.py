@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -21,6 +22,9 @@ PAGE = 100
 """Cases that are looked up in the store at once."""
 
 SPARE_WORKERS = 2
+
+GRACE_S = 5.0
+"""What is in flight when a run is stopped has so long to be answered: it is paid for already."""
 
 NOTHING = Known({}, {})
 
@@ -94,7 +98,8 @@ class Pages:
         return self._settings.stream == "both" and case.check.kind is Kind.TOOL_CALLS
 
     async def _load(self) -> None:
-        cases = list(islice(self._cases, PAGE))
+        # A shard late in a large suite reads a long way to its first case.
+        cases = await asyncio.to_thread(lambda: list(islice(self._cases, PAGE)))
         if not cases:
             self._ended = True
             return
@@ -157,7 +162,8 @@ class Driver:
     async def go(self, stop: asyncio.Event) -> None:
         """Work until the suite ends, ``on_result`` has enough, or ``stop`` is set.
 
-        What is in flight when it stops early is given up; what is answered stays journaled.
+        What is in flight when ``stop`` is set is waited for and journaled, for ``GRACE_S`` at
+        most. With enough it is given up; what is answered stays journaled.
         """
         # A few more than there are slots, so that none is idle while a case is decided.
         most = SPARE_WORKERS + max(asker.endpoint.concurrency for asker in self._askers.values())
@@ -169,10 +175,23 @@ class Driver:
                 done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     task.result()
+            if stop.is_set():
+                await self._land(working)
         finally:
             for task in (*working, stopping):
                 task.cancel()
             await asyncio.gather(*working, stopping, return_exceptions=True)
+
+    async def _land(self, working: Collection[asyncio.Task[None]]) -> None:
+        """Send nothing more, and journal what is in flight; raise what a worker raised."""
+        for asker in self._askers.values():
+            asker.hold_back()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE_S):
+                await asyncio.gather(*(asker.landed() for asker in self._askers.values()))
+        for task in working:
+            if task.done():
+                task.result()
 
     async def _work(self) -> None:
         while not self._enough and (item := await self._pages.next()) is not None:

@@ -197,7 +197,10 @@ class _Measure:
                 task.cancel()
             await asyncio.gather(playing, stopping, return_exceptions=True)
         self._store.update_measure(self.measure, state="stopped", notes=self._notes)
-        raise RunCancelledError(f"cancelled; --resume {self.measure} goes on where it was")
+        raise RunCancelledError(
+            f"cancelled; the same command, all its options given again, with --resume "
+            f"{self.measure} goes on where it was"
+        )
 
     def _begin(self) -> None:
         if self._resumed:

@@ -10,6 +10,7 @@ from denv.records import Endpoint, Side
 from denv.report import Report
 from denv.runner.course import Course
 from denv.runner.ledger import Ledger
+from denv.runner.portion import counted_whole
 from denv.runner.progress import Watch
 from denv.runner.settings import Settings, check_endpoint, check_spread, identity
 from denv.store import Store, data_folder, open_store
@@ -73,8 +74,16 @@ async def run_parity(
             resume=resume,
         )
         with opened.claim(ledger.run):
+            course = Course(
+                suite,
+                endpoints=endpoints,
+                settings=settings,
+                store=opened,
+                ledger=ledger,
+                every=await counted_whole(suite, settings.only),
+            )
             return await _run(
-                Course(suite, endpoints=endpoints, settings=settings, store=opened, ledger=ledger),
+                course,
                 ledger,
                 watch=watch,
                 stop=stop or asyncio.Event(),

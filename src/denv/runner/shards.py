@@ -8,7 +8,7 @@ that of the same run in one process.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from denv.errors import ResumeError, UsageError
@@ -17,7 +17,7 @@ from denv.records import Endpoint, Side
 from denv.report import Report
 from denv.runner.course import Course
 from denv.runner.ledger import Ledger, stored_report
-from denv.runner.portion import between, split
+from denv.runner.portion import between, counted_whole, split
 from denv.runner.progress import Watch
 from denv.runner.settings import Settings, check_endpoint, check_spread, identity
 from denv.store import Store, data_folder
@@ -32,9 +32,9 @@ class ShardPlan:
     """What the processes of a run must know of each other, in plain JSON values.
 
     ``shards`` are the first and last case of each; ``at_once`` is how many are asked at a time,
-    and so share the endpoints' concurrency and rate. ``down`` says for each side that cannot be
-    reached why, and ``rate_limited`` names those of them that gave rate limits alone: then no
-    shard is asked, and the run is closed at once.
+    and so share the endpoints' concurrency and rate: never more than either has slots. ``down``
+    says for each side that cannot be reached why, and ``rate_limited`` names those of them that
+    gave rate limits alone: then no shard is asked, and the run is closed at once.
     """
 
     run: str
@@ -89,7 +89,14 @@ async def open_shards(
     )
     endpoints = {Side.STAGE: stage, Side.REFERENCE: reference}
     with store.claim(ledger.run):
-        course = Course(suite, endpoints=endpoints, settings=settings, store=store, ledger=ledger)
+        course = Course(
+            suite,
+            endpoints=endpoints,
+            settings=settings,
+            store=store,
+            ledger=ledger,
+            every=await counted_whole(suite, settings.only),
+        )
         async with course.opened():
             if ledger.resumed:
                 ledger.find_given_up()
@@ -101,7 +108,7 @@ async def open_shards(
     return ShardPlan(
         run=ledger.run,
         shards=ranges,
-        at_once=min(at_once or len(ranges), len(ranges)) or 1,
+        at_once=_at_once(at_once or len(ranges), len(ranges), endpoints.values()),
         down={side.value: why for side, why in course.down.items()},
         rate_limited=tuple(sorted(side.value for side in course.rate_limited)),
     )
@@ -146,7 +153,9 @@ async def run_shard(
             settings=settings,
             store=store,
             ledger=ledger,
-            portion=between(suite, settings.only, first=first, last=last),
+            every=await counted_whole(suite, settings.only),
+            # A large suite takes a while to be read: in a thread it holds up no sign of life.
+            portion=await asyncio.to_thread(between, suite, settings.only, first=first, last=last),
         )
         async with course.opened():
             await course.count(lambda: store.results(plan.run, first, last))
@@ -190,6 +199,7 @@ async def close_shards(
             settings=settings,
             store=store,
             ledger=ledger,
+            every=await counted_whole(suite, settings.only),
         )
         async with course.opened():
             course.set_down(
@@ -215,6 +225,11 @@ def _range(plan: ShardPlan, shard: int) -> tuple[int, int]:
     if not 0 <= shard < len(plan.shards):
         raise UsageError(f"there is no shard {shard}: they are 0 to {len(plan.shards) - 1}")
     return plan.shards[shard]
+
+
+def _at_once(wanted: int, shards: int, endpoints: Iterable[Endpoint]) -> int:
+    """Give how many shards are asked at a time: each has a slot of either endpoint at least."""
+    return max(1, min(wanted, shards, *(endpoint.concurrency for endpoint in endpoints)))
 
 
 def _share(endpoint: Endpoint, at_once: int) -> Endpoint:

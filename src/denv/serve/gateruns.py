@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,10 +145,12 @@ def _runs(document: Mapping[str, Any]) -> bool:
 async def _end(process: asyncio.subprocess.Process) -> None:
     if process.returncode is not None:
         return
-    process.terminate()
+    with suppress(ProcessLookupError):  # it has ended meanwhile
+        process.terminate()
     try:
         async with asyncio.timeout(ENDING_S):
             await process.wait()
     except TimeoutError:
-        process.kill()
+        with suppress(ProcessLookupError):
+            process.kill()
         await process.wait()

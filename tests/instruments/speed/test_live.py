@@ -139,6 +139,41 @@ async def test_a_cut_try_leaves_no_marks():
     assert arrivals.marks[0].at_s >= 1.0
 
 
+async def test_a_kept_connection_that_was_closed_is_no_failed_try():
+    """The request is sent anew at once, on a fresh connection: no server has failed a try."""
+    speak, ports = speaking(), []
+
+    def handler(request, n):
+        async def write(http, stub):
+            port = http.transport.get_extra_info("peername")[1]
+            again = port in ports
+            ports.append(port)
+            return await (answers.dropped() if again else speak)(request, n)(http, stub)
+
+        return write
+
+    async with StubServer(handler) as stub:
+        client = EndpointClient(
+            endpoint(stub), transport=StreamTransport(endpoint(stub)), observe=observe
+        )
+        current.set(arrivals := Arrivals())
+        body = json.dumps({"model": "stub", **Ask("stage", "Hello", 5).body()}).encode()
+        got = [await client.probe("/v1/chat/completions", body, streamed=True) for _ in range(2)]
+        await client.close()
+    assert [(one.status, one.fault, one.attempts) for one in got] == [(200, None, ())] * 2
+    assert len(ports) == 3
+    assert len(set(ports)) == 2
+    assert written(arrivals) == got[1].body
+
+
+async def test_a_fresh_connection_that_is_cut_is_a_failed_try():
+    """A request is sent anew only once, and only where its connection was a kept one."""
+    async with StubServer(answers.dropped()) as stub:
+        exchange, _ = await probed(stub, time.perf_counter)
+        assert stub.chats == 1
+    assert exchange.fault.kind is FaultKind.CUT
+
+
 @pytest.mark.parametrize("by_name", [True, False], ids=["ca_file", "environment"])
 async def test_certificates_are_checked(monkeypatch, authority, server_tls, by_name):
     """Streams trust what the ordinary transport trusts, and nobody else."""

@@ -42,7 +42,8 @@ class Engine:
     """A server in one flavour: ``llama``, ``vllm``, ``sglang``, ``echo``, ``chat``, ``prefill``.
 
     ``noise`` moves every logit by a normal number of this size, drawn from the context.
-    ``logprobs`` is what it shows of its distributions: ``real``, ``none``, ``zero``, ``sentinel``.
+    ``logprobs`` is what it shows of its distributions: ``real``, ``none``, ``zero``, ``sentinel``,
+    ``above`` (logits).
     ``spelling`` shifts all ids, as another tokenizer has others. ``refuses`` are paths that are
     404; ``most`` is the longest list that it gives on raw paths.
     """
@@ -176,7 +177,11 @@ class Engine:
         """Give the likeliest tokens with their logprobs as they are shown."""
         found = self.distribution(context)
         order = [int(i) for i in np.argsort(-found, kind="stable")][:count]
-        shown = {"zero": lambda v: 0.0, "sentinel": lambda v: -9999.0}.get(self.logprobs, float)
+        shown = {
+            "zero": lambda v: 0.0,
+            "sentinel": lambda v: -9999.0,
+            "above": lambda v: v + 20.0,
+        }.get(self.logprobs, float)
         return [(END if i == 0 else len(SPECIALS) + i - 1, shown(found[i])) for i in order]
 
     def _value(self, context: Sequence[int], token: int) -> float:

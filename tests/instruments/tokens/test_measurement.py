@@ -110,9 +110,9 @@ def test_tokenizers_with_other_ids_are_compared_by_bytes():
     assert document["kl_lower_bound"]["value"] == pytest.approx(0, abs=1e-6)
 
 
-@pytest.mark.parametrize("shown", ["none", "zero", "sentinel"])
+@pytest.mark.parametrize("shown", ["none", "zero", "sentinel", "above"])
 def test_without_a_real_distribution_there_is_no_divergence(shown):
-    """Absent, zero and placeholder logprobs of the reference leave top 1, rank and NLL."""
+    """Logprobs of the reference that are not real leave top 1, rank and NLL."""
     document = measure(Engine(), Engine("chat", logprobs=shown))
     for name in ("kl_lower_bound", "delta_nll", "total_variation", "delta_p"):
         assert document[name] is None

@@ -6,7 +6,8 @@ import asyncio
 import time
 
 from denv.release import load_release
-from denv.rollout.engine import stage_workflow
+from denv.rollout.engine import activities, stage_workflow
+from denv.rollout.engine.beating import HeartbeatMemory
 from denv.rollout.engine.messages import StageOrder
 from denv.rollout.engine.orders import ask_status, order_of, start_rollout, take_up, workflow_id
 from denv.rollout.plan import freeze
@@ -179,8 +180,32 @@ async def test_a_worker_that_is_ended_leaves_its_work_to_the_next(engine, releas
     await engine.add_worker()
     assert (await engine.end(rollout)).phase == "promoted"
     cases = [asked for asked in releases.stage.asked if asked.startswith("number")]
-    # Once for each batch; what was under way at the end, 8 at most, may be asked again.
-    assert 2 * 24 <= len(cases) <= 2 * 24 + 8
+    # Once for each batch: what was under way at the end was waited for and kept.
+    assert len(cases) == 2 * 24
+
+
+async def test_a_try_that_is_thought_dead_keeps_its_cases_until_it_ends(
+    engine, releases, monkeypatch
+):
+    """A worker that lives but is not heard of and its successor ask no case twice."""
+    monkeypatch.setenv("DENV_HEARTBEAT_S", "1.5")
+    monkeypatch.setattr(HeartbeatMemory, "beat", lambda _: None)
+    tries = []
+    asked = vars(activities)["run_shard"]
+
+    async def run_shard(*given, **named):
+        tries.append(named["shard"])
+        return await asked(*given, **named)
+
+    monkeypatch.setattr(activities, "run_shard", run_shard)
+    releases.stage.delay_s = 1.0  # 24 cases in 8 slots: twice as long as the silence
+    rollout = await engine.start(
+        releases.write(golden=None, bake="0s", parity_every=None, batches=["100%"])
+    )
+    assert (await engine.end(rollout)).phase == "promoted"
+    assert len(tries) > 1
+    cases = [asked for asked in releases.stage.asked if asked.startswith("number")]
+    assert sorted(cases) == sorted({f"number {n};" for n in range(24)})
 
 
 async def test_two_workers_share_the_shards_of_one_run(engine, releases):

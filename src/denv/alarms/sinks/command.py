@@ -6,8 +6,10 @@ import asyncio
 import json
 import os
 import signal
+import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import IO
 
 from denv.alarms import payloads
 from denv.alarms.records import Action, Alarm
@@ -34,11 +36,15 @@ class CommandSink:
 
     async def deliver(self, alarm: Alarm, action: Action) -> None:
         """Run it to its end or its time-out; its standard error goes where ours does."""
-        given = json.dumps(payloads.document(alarm, action)).encode() + b"\n"
-        process = await self._start()
+        document = json.dumps(payloads.document(alarm, action)).encode() + b"\n"
+        # A file, not a pipe: a program that ends without reading it would break a pipe.
+        with tempfile.TemporaryFile() as given:
+            given.write(document)
+            given.seek(0)
+            process = await self._start(given)
         try:
             async with asyncio.timeout(self.settings.timeout):
-                await process.communicate(given)
+                await process.wait()
         except TimeoutError:
             raise DeliveryError(f"still running after {self.settings.timeout:g} s") from None
         finally:
@@ -48,11 +54,11 @@ class CommandSink:
             ended = f"signal {-code}" if code < 0 else f"exit code {code}"
             raise DeliveryError(f"ended with {ended}")
 
-    async def _start(self) -> asyncio.subprocess.Process:
+    async def _start(self, given: IO[bytes]) -> asyncio.subprocess.Process:
         try:
             return await asyncio.create_subprocess_exec(
                 *self.settings.run,
-                stdin=asyncio.subprocess.PIPE,
+                stdin=given,
                 stdout=asyncio.subprocess.DEVNULL,
                 env={**os.environ, **self.settings.environment},
                 start_new_session=True,

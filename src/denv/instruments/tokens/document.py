@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from denv.checks.spans import above_zero
 from denv.instruments.probes import Finding
 from denv.instruments.tokens.decision import UNDECIDED, Coverage, Margins, decide
 from denv.instruments.tokens.figures import (
@@ -96,12 +97,16 @@ def summed_up(
 
 
 def has_distribution(pairs: Sequence[Pair]) -> bool:
-    """Whether the reference's logprobs are real: not absent, not all 0, not placeholders."""
+    """Whether the reference's logprobs are real: not absent, not all 0, not placeholders.
+
+    Nor may a value of either side be above 0, for it is weighed against the reference's.
+    """
     entries = [entry for pair in pairs for entry in pair.expected if entry is not None]
     told = [entry for entry in entries if _is_told(entry)]
     if not entries or len(told) < REAL_SHARE * len(entries):
         return False
-    return any(entry.logprob != 0 for entry in told)
+    seen = (one for pair in pairs for one in (*pair.expected, *pair.found) if one is not None)
+    return any(entry.logprob != 0 for entry in told) and above_zero(seen) is None
 
 
 def _is_told(entry: TokenLogprob) -> bool:

@@ -128,9 +128,8 @@ class Activities:
             return Delivered(over=True, wait_s=None)
         try:
             sink = make_sink(mine[-1].settings)
-            await deliver_once(self._store.alarms, alarm, sink, clock=time.time)
-            owed = any(row.state is DeliveryState.WAITING for row in mine)
-            if given.again and not owed:
+            told = await deliver_once(self._store.alarms, alarm, sink, clock=time.time)
+            if given.again and not told:
                 await resend(self._store.alarms, given.alarm, sink)
         except DeliveryError as error:
             tried = max((row.attempts for row in mine), default=0)

@@ -66,15 +66,29 @@ async def stoppable(work: Callable[[asyncio.Event], Awaitable[T]]) -> tuple[T, b
         await asyncio.wait({working, ending}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
             stop.set()
-        return await working, stop.is_set()
+            await asyncio.wait({working})
+        return working.result(), stop.is_set()
     except asyncio.CancelledError:
-        details = activity.cancellation_details()
-        # One that was only heard of too late goes on: what it asks is paid for, and kept.
-        if details is None or not details.timed_out:
-            stop.set()
-        await asyncio.wait({working})
+        # Also where it was only heard of too late: what is in flight is paid for and is kept,
+        # and the next try, which is refused while this one holds its cases, goes on from there.
+        late = stop.is_set()
+        stop.set()
+        await _ended(working, late=late)
         raise
     finally:
         ending.cancel()
         with suppress(asyncio.CancelledError):
             await ending
+
+
+async def _ended(working: asyncio.Future[Any], *, late: bool) -> None:
+    """Wait for work that was told to stop; one that was told before has had its time."""
+    if late:
+        working.cancel()
+    while not working.done():
+        try:
+            await asyncio.wait({working})
+        except asyncio.CancelledError:
+            working.cancel()
+    if not working.cancelled():
+        working.exception()  # looked at: that the try was cancelled is what is told

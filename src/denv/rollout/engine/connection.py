@@ -116,8 +116,16 @@ async def answers(client: Client, *, timeout_s: float = 2.0) -> bool:
 
 def _unreachable(connection: Connection, error: Exception) -> str:
     kind = "over TLS" if connection.tls is not None else "without TLS"
-    why = ": its certificate is not trusted" if "certificate" in str(error).lower() else ""
-    return f"no Temporal server answers at {connection.address} {kind}{why}"
+    return f"no Temporal server answers at {connection.address} {kind}{_why(connection, error)}"
+
+
+def _why(connection: Connection, error: Exception) -> str:
+    said = str(error).lower()
+    if connection.tls is None:
+        return ""
+    if "after connection" in said:  # what a server does that refuses the client's certificate
+        return ": it ends the connection, as one does that wants another --tls-cert"
+    return ": its certificate is not trusted" if "certificate" in said else ""
 
 
 def _tls(connection: Connection) -> TLSConfig | bool:
@@ -163,7 +171,12 @@ def _runtime() -> Runtime:
 
 
 def _let_go() -> None:
-    """Let the runtime's threads come to rest: one that still returns ends Python with a signal."""
+    """Let the runtime's threads come to rest before Python ends.
+
+    Dropped, the runtime ends its threads but does not wait for them. One that still calls back
+    into an interpreter that is being torn down ends the process by a signal, and so with a
+    wrong exit code.
+    """
     _made.clear()
     gc.collect()
     time.sleep(REST_S)

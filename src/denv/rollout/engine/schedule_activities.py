@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +13,13 @@ from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
 from denv.errors import RunCancelledError, UsageError
+from denv.rollout.engine.beating import beating, stoppable
 from denv.rollout.engine.schedule_messages import DueAsked, DueFound, FireAsked, FireDone
 from denv.rollout.engine.schedules import full_id, matching_times
 from denv.rollout.learned import Learned
 from denv.rollout.scheduled import fire
+from denv.rollout.shots import Fired
 from denv.store import SqlStore
-
-BEAT_S = 3.0
 
 
 async def _nobody() -> None:
@@ -67,21 +66,24 @@ class ScheduleActivities:
     async def fire(self, asked: FireAsked) -> FireDone:
         """Do a slot; a process that dies is followed by one that goes on with its run."""
         order, due = asked.order, asked.due
-        stop = asyncio.Event()
-        async with _beating(stop):
+
+        async def work(stop: asyncio.Event) -> Fired:
+            return await fire(
+                self.store,
+                order.schedule,
+                due.slot,
+                kind="sentinel" if order.kind == "sentinel" else "full",
+                missed=due.missed,
+                due=due.due,
+                why=asked.why,
+                rebase=order.rebase,
+                stop=stop,
+                clock=self.clock,
+            )
+
+        async with beating():
             try:
-                fired = await fire(
-                    self.store,
-                    order.schedule,
-                    due.slot,
-                    kind="sentinel" if order.kind == "sentinel" else "full",
-                    missed=due.missed,
-                    due=due.due,
-                    why=asked.why,
-                    rebase=order.rebase,
-                    stop=stop,
-                    clock=self.clock,
-                )
+                fired, _ = await stoppable(work)
             except UsageError as error:
                 raise ApplicationError(str(error), non_retryable=_is_gone(error)) from None
             except RunCancelledError as error:
@@ -100,21 +102,3 @@ class ScheduleActivities:
 def _is_gone(error: UsageError) -> bool:
     """Whether trying again is of no use; a run that another process holds is tried again."""
     return type(error) is UsageError
-
-
-@asynccontextmanager
-async def _beating(stop: asyncio.Event) -> AsyncIterator[None]:
-    """Say now and then that this is alive, and let the run end when its worker does."""
-
-    async def go() -> None:
-        while not activity.is_worker_shutdown():
-            activity.heartbeat()
-            await asyncio.sleep(BEAT_S)
-        stop.set()
-
-    beats = asyncio.create_task(go())
-    try:
-        yield
-    finally:
-        beats.cancel()
-        await asyncio.wait({beats})
