@@ -317,6 +317,66 @@ async def test_a_command_that_hangs_is_ended_with_its_children(tmp_path):
             await asyncio.sleep(0.05)
 
 
+async def test_why_a_command_failed_is_told_without_secrets(tmp_path, monkeypatch, capfd):
+    """The last line of its standard error is the reason; no value of the environment is in it."""
+    monkeypatch.setenv("PLAIN_NAME", "value-of-a-key-env")
+    script = (
+        "import os, sys\n"
+        "sys.stderr.write('first\\nno: \\x1b' + os.environ['PLAIN_NAME'] + ' ')\n"
+        "sys.stderr.write(os.environ['OWN'] + ' at ' + os.environ['HOME'] + '\\n\\n')\n"
+        "sys.exit(2)\n"
+    )
+    monkeypatch.setenv("HOME", "/home/someone")
+    sink = command(tmp_path, script, environment={"OWN": "one-of-its-own"})
+    with pytest.raises(DeliveryError) as caught:
+        await sink.deliver(ALARM, Action.FIRE)
+    assert str(caught.value) == "ended with exit code 2: no: \ufffd*** *** at /home/someone"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("'x' * 3000 + os.environ['KEY'] * 100", "ended with exit code 1"),
+        ("'x' * 9000 + '\\n' + 'y' * 200", f"ended with exit code 1: {'y' * 159}…"),
+    ],
+)
+async def test_of_a_long_standard_error_no_half_of_a_secret_is_told(
+    tmp_path, monkeypatch, said, reason
+):
+    """What is cut is cut at a line's end, and a long line is shortened after it is masked."""
+    monkeypatch.setenv("KEY", "0123456789abcdefghijkl")
+    script = f"import os, sys; sys.exit({said})"
+    with pytest.raises(DeliveryError) as caught:
+        await command(tmp_path, script).deliver(ALARM, Action.FIRE)
+    assert str(caught.value) == reason
+
+
+async def test_a_command_does_not_outlive_a_killed_process(tmp_path):
+    """Who delivers is killed by kill -9: the program, which its time-out cannot reach, goes too."""
+    out = tmp_path / "pid"
+    run = ["/bin/sh", "-c", f"echo $$ > {out}.new; mv {out}.new {out}; sleep 600; exit 0"]
+    script = (
+        "import asyncio\n"
+        "from denv.alarms.records import Action\n"
+        "from denv.alarms.sinks import make_sink\n"
+        "from tests.alarms.samples import ALARM\n"
+        f"sink = make_sink({{'command': {{'run': {run!r}, 'timeout': '9m'}}}})\n"
+        "asyncio.run(sink.deliver(ALARM, Action.FIRE))\n"
+    )
+    deliverer = await asyncio.create_subprocess_exec(sys.executable, "-c", script)
+    async with asyncio.timeout(60):
+        while not out.exists():
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.3)  # its guard is started right after it
+        pid = int(out.read_text("utf-8"))
+        assert _alive(pid)
+        deliverer.kill()
+        await deliverer.wait()
+        while _alive(pid):
+            await asyncio.sleep(0.05)
+
+
 def _alive(pid: int) -> bool:
     """Whether a process runs; one that ended and waits for its parent does not."""
     try:

@@ -50,7 +50,7 @@ async def test_it_is_found_and_healthy_and_alone(folder):
         async with session.get(f"{found.pages}/health") as response:
             assert response.status == 200
             body = await response.json()
-        assert body == {"status": "ok", "parts": {"temporal": True, "worker": True}}
+        assert body == {"status": "ok", "parts": {"temporal": True, "worker": True, "store": True}}
         with pytest.raises(HarnessError, match="another denv serve"):
             async with serving(folder):
                 pass

@@ -18,7 +18,7 @@ from denv.cli.outputs import check_outputs
 from denv.cli.rollview import now_document, summary_of, table_of
 from denv.cli.temporal import found_connection
 from denv.errors import UsageError
-from denv.release import load_release
+from denv.release import Release, load_release
 from denv.report.output import opened
 from denv.store import Override, RolloutRecord, SqlStore, data_folder, open_store
 
@@ -29,6 +29,7 @@ def start_command(options: Mapping[str, Any]) -> int:
     check_outputs(options)
     folder = data_folder(options["store"])
     release = load_release(options["release"])
+    _check(release, folder)
     connection, queue = found_connection(options, folder)
     from denv.cli.starting import start
 
@@ -51,6 +52,25 @@ def start_command(options: Mapping[str, Any]) -> int:
         if options["json_file"]:
             _write(options["json_file"], store, rollout)
         return code
+
+
+def _check(release: Release, folder: Path) -> None:
+    """Find out what is wrong here before an engine is looked for, and long before the proof ends.
+
+    Raises
+    ------
+    UsageError
+        The release lacks something, or its weights could never be written.
+    """
+    from denv.rollout.plan import freeze, recipe_of
+    from denv.rollout.steps.weights import check_file
+
+    plan = freeze(release, recipe_of(release), data_folder=folder)
+    weights = plan.rollout.weights
+    if weights is not None and weights.file is not None:
+        wrong = check_file(Path(weights.file), stage=plan.stage.url)
+        if wrong:
+            raise UsageError(f"{release.path}: rollout.weights.file: {wrong}")
 
 
 def _waited(store: SqlStore, rollout: str, console: Console) -> int:

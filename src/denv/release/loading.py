@@ -29,6 +29,22 @@ _MESSAGES = {
     "dict_type": "must be a mapping of keys to values",
     "model_type": "must be a mapping of keys to values",
     "string_pattern_mismatch": "must begin with http:// or https://",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_parsing": "must be true or false",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be {le} or less",
+    "too_short": "must have at least {min_length} {entries}",
+    "too_long": "must have at most {max_length} {entries}",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must be of at most {max_length} characters",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
 }
 
 
@@ -98,7 +114,7 @@ def _validated(
     try:
         return model.model_validate(document.value, context={"folder": folder})
     except ValidationError as error:
-        details = error.errors(include_url=False, include_context=False, include_input=False)
+        details = error.errors(include_url=False, include_input=False)
         faults.extend(_fault(detail, document, model) for detail in details)
         return None
 
@@ -112,6 +128,10 @@ def _fault(
     else:
         plain = detail["msg"].removeprefix("Value error, ")
         what = _MESSAGES.get(detail["type"], plain)
+        if detail["type"] in _MESSAGES:
+            context = detail.get("ctx", {})
+            one = 1 in (context.get("min_length"), context.get("max_length"))
+            what = what.format_map({**context, "entries": "entry" if one else "entries"})
     return document.line_of(path), dotted(path), what
 
 

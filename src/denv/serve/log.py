@@ -32,10 +32,11 @@ def is_news(record: logging.LogRecord) -> bool:
 
 
 def log_in_lines() -> None:
-    """Have the engine's warnings written to standard error, a line each."""
+    """Have the engine's warnings and our own written to standard error, a line each."""
     handler = logging.StreamHandler()
     handler.setFormatter(LineFormatter())
     handler.addFilter(is_news)
+    logging.getLogger("denv").addHandler(handler)
     logger = logging.getLogger("temporalio")
     logger.addHandler(handler)
     logger.propagate = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,10 +33,15 @@ class Health:
     client: Client
     temporal: str
     worker_runs: Callable[[], bool]
+    store_writes: Callable[[], Awaitable[bool]]
 
     async def parts(self) -> dict[str, bool]:
         """Give each part and whether it is well."""
-        return {"temporal": await answers(self.client), "worker": self.worker_runs()}
+        return {
+            "temporal": await answers(self.client),
+            "worker": self.worker_runs(),
+            "store": await self.store_writes(),
+        }
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from denv.rollout.engine.orders import take_up
 from denv.rollout.engine.server import EmbeddedServer, ServerSettings, embedded
 from denv.rollout.engine.worker import WorkerSettings, work
 from denv.serve.pages import Health, PageSettings, serve_pages
+from denv.serve.storewatch import StoreWatch
 from denv.store import SqlStore, open_store
 
 TAKE_UP_EVERY_S = 60.0
@@ -56,7 +57,9 @@ async def serve(
             work(client, store, WorkerSettings(settings.folder, settings.queue), stop=stop)
         )
         stack.push_async_callback(_ended, working, stop)
-        health = Health(client, connection.address, lambda: not working.done())
+        watch = StoreWatch(store, settings.folder)
+        stack.push_async_callback(_cancelled, asyncio.create_task(watch.watch()))
+        health = Health(client, connection.address, lambda: not working.done(), watch.writes)
         url = await stack.enter_async_context(serve_pages(settings.pages, health))
         serving = Serving(
             temporal=connection.address,
@@ -77,6 +80,11 @@ async def _server(settings: ServeSettings) -> AsyncIterator[EmbeddedServer | Non
         return
     async with embedded(ServerSettings(settings.folder, port=settings.temporal_port)) as server:
         yield server
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def _ended(working: asyncio.Task[None], stop: asyncio.Event) -> None:

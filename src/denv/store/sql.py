@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -116,6 +117,18 @@ class SqlStore:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
                 tables.metadata.create_all(connection)
                 connection.commit()
+
+    def try_writing(self) -> None:
+        """Write a row of no meaning.
+
+        Raises
+        ------
+        StoreError
+            The store cannot be written.
+        """
+        row = {"name": "tried", "value": os.urandom(8).hex()}
+        with self._write() as connection:
+            connection.execute(insert(tables.meta).prefix_with("OR REPLACE"), row)
 
     @staticmethod
     def _schema_version(connection: Connection) -> str | None:

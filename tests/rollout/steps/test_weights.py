@@ -14,7 +14,7 @@ from aiohttp import web
 
 from denv.errors import UsageError
 from denv.release import Weights
-from denv.rollout.steps.weights import NO_CARRIER, set_weights
+from denv.rollout.steps.weights import NO_CARRIER, check_file, set_weights
 from denv.rollout.weights import Party, Table, table_of
 
 KEY = b"thirty bytes of a webhook's key"
@@ -160,6 +160,30 @@ async def test_a_folder_that_is_not_there(tmp_path):
     """What cannot be written is an outcome that names the file."""
     outcome = await carry(to_file(tmp_path / "none" / "w"), table(1))
     assert "none/w: No such file" in outcome.why
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: None, ""),
+        (lambda path: path.write_bytes(table(3).to_json()), ""),
+        (lambda path: path.mkdir(), "is a folder"),
+        (os.mkfifo, "is no regular file"),
+        (lambda path: path.write_text("nothing"), "no strict JSON"),
+        (
+            lambda path: path.write_bytes(table(1, stage="http://other/v1").to_json()),
+            "the table of another stage, http://other/v1",
+        ),
+    ],
+)
+def test_a_hopeless_file_is_seen_before_it_is_needed(tmp_path, make, why):
+    """What could never be written is told without writing anything."""
+    path = tmp_path / "w"
+    make(path)
+    before = sorted(tmp_path.iterdir())
+    found = check_file(path, stage="http://stage/v1")
+    assert (why in found) if why else not found
+    assert sorted(tmp_path.iterdir()) == before
 
 
 async def test_nothing_carries_weights():

@@ -96,6 +96,30 @@ def _read_file(path: Path) -> Table | None:
         raise _NotHeldError(f"{path}: {error}") from None
 
 
+def check_file(path: Path, *, stage: str) -> str:
+    """Say why a stage's table could never be written to a file; empty where nothing is seen."""
+    target = Path(os.path.realpath(path))
+    if wrong := _cannot_be_replaced(target):
+        return f"{path}: {wrong}"
+    try:
+        found = _read_file(target)
+    except _NotHeldError as error:
+        return str(error)
+    if found is None or found.stage == stage:
+        return ""
+    return f"{path}: it holds the table of another stage, {found.stage}"
+
+
+def _cannot_be_replaced(target: Path) -> str:
+    if not target.parent.is_dir():
+        return "its folder is not there"
+    if target.is_dir():
+        return "is a folder"
+    if target.exists() and not target.is_file():
+        return "is no regular file"
+    return "" if os.access(target.parent, os.W_OK | os.X_OK) else "its folder cannot be written"
+
+
 @contextmanager
 def _locked(target: Path) -> Iterator[None]:
     """Keep others out between looking and writing: an older table must not come last."""
