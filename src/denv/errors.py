@@ -16,6 +16,7 @@
     │   ├── DeliveryError       an alarm that a sink did not take
     │   └── StoreError          the data folder cannot be read or written
     │       └── StepConflictError   a rollout's log that has another decision there
+    ├── RolloutRefusedError     exit 1: a stage that must first be taken back
     └── RunCancelledError       exit 130: interrupted, with what is known kept
 
 Faults of the endpoints under test are never exceptions out of a run: they are fields of an
@@ -93,6 +94,12 @@ class StoreError(HarnessError):
 
 class StepConflictError(StoreError):
     """A rollout's log has another decision at this place, lacks the one before, or is closed."""
+
+
+class RolloutRefusedError(DenvError):
+    """A rollout may not begin: its stage may still send traffic to a failed release."""
+
+    exit_code = 1
 
 
 class RunCancelledError(DenvError):

@@ -63,6 +63,45 @@ async def test_without_an_engine_one_line_says_what_to_do(denv, releases):
 
 
 @pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"weights": {"file": "."}}, "rollout.weights.file: {folder}: is a folder"),
+        (
+            {"weights": {"file": "none/w.json"}},
+            "rollout.weights.file: {folder}/none/w.json: its folder is not there",
+        ),
+        ({"weights": {"file": "suite.jsonl"}}, "rollout.weights.file: {folder}/suite.jsonl: no "),
+        ({"golden": "empty.jsonl"}, "empty.jsonl: "),
+    ],
+)
+async def test_what_is_wrong_here_is_told_before_an_engine_is_looked_for(
+    denv, releases, changes, line
+):
+    """A rollout that could never be carried out is refused with exit code 2, in one line."""
+    (releases.folder / "empty.jsonl").write_text("", "utf-8")
+    ended = await denv("rollout", "start", releases.write(**changes))
+    assert ended.code == 2
+    assert len(ended.lines) == 1
+    assert line.format(folder=releases.folder) in ended.err
+
+
+async def test_a_threshold_for_a_kind_that_the_suite_lacks_needs_no_engine(denv, releases):
+    """The mistake in the release is told, not that no engine is there."""
+    path = releases.write()
+    path.write_text(path.read_text().replace("exact: 95%", "tool-calls: 95%"), "utf-8")
+    ended = await denv("rollout", "start", path)
+    assert ended.code == 2
+    assert "parity.pass" in ended.err
+
+
+async def test_gates_need_a_folder_that_is_there(denv):
+    """A folder of releases that is not there is a mistake in the command."""
+    ended = await denv("serve", "--releases", "/nope")
+    assert ended.code == 2
+    assert "'/nope' does not exist" in ended.err
+
+
+@pytest.mark.parametrize(
     ("options", "line"),
     [
         (["--temporal", "nowhere"], "--temporal: 'nowhere' is no HOST:PORT"),
@@ -161,6 +200,26 @@ async def test_without_the_extra_one_line_says_how_to_get_it(denv, releases, mon
     assert ended.code == 2
     assert ended.lines == ["denv: temporalio is not installed: pip install 'denv-parity[durable]'"]
     assert (await denv("rollout", "list")).code == 0
+
+
+async def test_weights_that_were_not_read_back_are_shown_as_wanted(denv, releases, home):
+    """What was noted before it was set is no fact until the rollout's log says it was read back."""
+    table = Table(home, releases.write())
+    table.decide(states.Rollback(by="ann"))
+    number = table.state.pending[0].number
+    row = {"release": "r1", "replica": "a", "url": releases.stage.url, "weight": 0.0}
+    noted = {"version": 1, "weights": [row], "set_by": f"r1/{number}"}
+    table.store.rollouts.set_weights(releases.stage.url, noted, at=1.0)
+    shown = await denv("rollout", "status", "r1")
+    assert "wanted, not confirmed" in shown.out
+    found = json.loads((await denv("rollout", "status", "r1", "--json")).out)
+    assert found["weights_confirmed"] is False
+    table.decide(states.WeightsRestored(answers=number))
+    shown = await denv("rollout", "status", "r1")
+    assert "0.00% r1 a" in shown.out
+    assert "not confirmed" not in shown.out
+    found = json.loads((await denv("rollout", "status", "r1", "--json")).out)
+    assert found["weights_confirmed"] is True
 
 
 async def test_status_and_list_load_nothing_of_temporal(home):

@@ -87,14 +87,6 @@ class Machine(RuleBasedStateMachine):
         )
         self.world = World(State(terms=self.terms), self.step)
 
-    def is_over(self):
-        return self.world.state.phase in {
-            Phase.PROMOTED,
-            Phase.ROLLED_BACK,
-            Phase.CANCELLED,
-            Phase.REFUSED,
-        }
-
     @precondition(lambda self: self.world.state.phase is Phase.PENDING)
     @rule()
     def begins(self):
@@ -150,9 +142,11 @@ class Machine(RuleBasedStateMachine):
         )
         self.world.tell(wanted[lot] if lot < len(wanted) else Deadline(batch=batch - 1))
 
-    @precondition(lambda self: self.is_over() and not self.world.promoted)
+    @precondition(lambda self: self.world.state.ended and not self.world.promoted)
     @rule()
-    def is_tried_anew(self):
+    def is_followed(self):
+        """Begin a newer rollout, as the engine does once the one before it has ended."""
+        assert self.world.traffic == 0, "no newer rollout while traffic is on a failed one"
         latched = self.world.latched or self.world.state.failed
         self.world = World(State(terms=self.terms), self.step, latched=latched)
 
@@ -283,6 +277,15 @@ def override_is_not_needed(state: State, event: Event) -> Step:
     return next_state(state, Begin() if isinstance(event, Begin) else event)
 
 
+def incomplete_is_let_go(state: State, event: Event) -> Step:
+    """Let a newer release end an incomplete rollback, and leave the traffic where it is."""
+    step = next_state(state, event)
+    if state.phase is Phase.ROLLBACK_INCOMPLETE and isinstance(event, Superseded):
+        after = replace(step.state, phase=Phase.ROLLED_BACK, pending=())
+        return replace(step, state=after, actions=())
+    return step
+
+
 BROKEN: dict[str, tuple[Next, str]] = {
     "inconclusive-passes": (hears(inconclusive_passes), "inconclusive"),
     "cancelled-passes": (hears(cancelled_passes), "cancelled"),
@@ -295,6 +298,7 @@ BROKEN: dict[str, tuple[Next, str]] = {
     "proof-is-carried-over": (proof_is_carried_over, "good"),
     "alarm-is-forgotten": (alarm_is_forgotten, "bad"),
     "weights-are-left": (weights_are_left, "good"),
+    "incomplete-is-let-go": (incomplete_is_let_go, "bad"),
     "override-is-not-needed": (override_is_not_needed, "bad"),
 }
 """Broken tables, each with the end of actions that it is weak against."""

@@ -373,6 +373,23 @@ def test_an_incomplete_rollback_can_be_asked_for_again() -> None:
     assert step.actions == (resolved,)
 
 
+@pytest.mark.parametrize("event", [Superseded(by_release="r9"), Cancel(by="ann")])
+def test_a_newer_release_or_cancelling_tries_an_incomplete_rollback_again(event: Any) -> None:
+    """The stage is not free while traffic may be on the release: its weights are restored first."""
+    before = SITUATIONS["rollback-incomplete"]
+    assert not before.ended
+    step = next_state(before, event)
+    assert (step.rule, step.state.phase) == ("rollback-again", Phase.RESTORING)
+    assert step.actions == (RestoreWeights(number=AWAITED + 1, to_incumbent=True),)
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_only_what_cannot_be_followed_has_ended(name: str) -> None:
+    """A rollout ends promoted, rolled back, cancelled or refused, and in no other way."""
+    over = {Phase.PROMOTED, Phase.ROLLED_BACK, Phase.CANCELLED, Phase.REFUSED}
+    assert SITUATIONS[name].ended is (SITUATIONS[name].phase in over)
+
+
 def test_an_incumbent_that_fails_its_prompts_is_incomplete() -> None:
     """A rollback is verified or it is not one."""
     event = IncumbentNotProven(answers=AWAITED, why="1 of 8 failed")

@@ -145,6 +145,8 @@ stopping
     cancel: ignored-rolling-back > stopping
 rollback-incomplete
     rollback: rollback-again > restoring
+    superseded: rollback-again > restoring
+    cancel: rollback-again > restoring
 promoted
 rolled-back
 cancelled

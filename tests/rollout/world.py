@@ -89,6 +89,7 @@ class World:
     step: Next
     traffic: Fraction = Fraction(0)
     started: bool = False
+    running: bool = False
     passed: set[int] = field(default_factory=set)
     observed_s: float = 0.0
     proved_incumbent: bool = False
@@ -103,7 +104,10 @@ class World:
         """Store the step, do what belongs to its transaction, and keep what was told."""
         self.told.append(event)
         batch, awaited = self.state.batch, {one.number for one in self.state.pending}
+        was_incomplete = self.state.phase is Phase.ROLLBACK_INCOMPLETE
         made = self.step(self.state, event)
+        if was_incomplete and event.type in PERSONS:
+            assert made.state.phase is Phase.RESTORING, "an incomplete rollback is tried again"
         if event.type in PERSONS and made.state.phase is not self.state.phase:
             self.asked_back = True
         if _fails(event) and event.answers in awaited:
@@ -135,7 +139,7 @@ class World:
         if isinstance(action, Watch):
             return self._watch(action, outcome)
         if isinstance(action, StartReplicas):
-            self.started = True
+            self.started = self.running = True
             return ReplicasStarted(answers=n) if good else ReplicasFailed(answers=n, why="x")
         if isinstance(action, SetWeights):
             self.traffic = action.share if good else self.traffic
@@ -144,6 +148,7 @@ class World:
             self.traffic = Fraction(0) if good else self.traffic
             return WeightsRestored(answers=n) if good else WeightsNotRestored(answers=n, why="x")
         if isinstance(action, StopReplicas):
+            self.running = False
             return ReplicasStopped(answers=n, why="" if good else "x")
         return self._asked(action, outcome)
 
@@ -209,6 +214,9 @@ class World:
             assert self.traffic <= proven, "no more traffic than a pass was made for"
         if phase in {Phase.ROLLED_BACK, Phase.CANCELLED, Phase.REFUSED}:
             assert self.traffic == 0, "no traffic on a release that is not promoted"
+        if self.state.ended and not self.promoted:
+            assert self.traffic == 0, "no newer rollout while traffic is on this one"
+            assert not self.running, "no newer rollout while replicas of this one run"
         if phase is Phase.ROLLED_BACK and self.state.terms.has_incumbent:
             assert self.proved_incumbent, "a rollback is verified"
         if phase is Phase.ROLLBACK_INCOMPLETE:

@@ -31,6 +31,8 @@ WAITS = {
     "stop-replicas": "replicas to stop",
 }
 
+READ_BACK = frozenset({"weights-set", "weights-restored"})
+
 PROVING = frozenset({"starting", "health", "golden", "parity", "holding"})
 
 
@@ -42,12 +44,14 @@ def document_of(store: SqlStore, rollout: str, *, now: float) -> dict[str, Json]
     state = states.state_from_json(record.state)
     decisions = store.rollouts.decisions(rollout)
     stage = store.rollouts.get_stage(record.stage)
+    weights = None if stage is None else stage.weights
     alarms = [a for a in store.alarms.list_alarms(most=1000) if a.rollout == rollout]
     return {
         "schema": "denv.rollout/1",
         **summary_of(record),
         "proof": record.proof,
-        "weights": None if stage is None or stage.weights is None else stage.weights["weights"],
+        "weights": None if weights is None else weights["weights"],
+        "weights_confirmed": None if weights is None else _confirmed(store, weights),
         "bake": {
             "observed_s": round(state.baked_s, 1),
             "of_s": state.terms.bake_s,
@@ -71,6 +75,15 @@ def document_of(store: SqlStore, rollout: str, *, now: float) -> dict[str, Json]
         ],
         "decisions": [_decision(decision) for decision in decisions],
     }
+
+
+def _confirmed(store: SqlStore, weights: Mapping[str, Json]) -> bool:
+    """Tell whether weights that were noted before they were set have been read back since."""
+    rollout, _, number = str(weights.get("set_by", "")).rpartition("/")
+    return any(
+        decision.event["type"] in READ_BACK and str(decision.event.get("answers")) == number
+        for decision in store.rollouts.decisions(rollout)
+    )
 
 
 def summary_of(record: RolloutRecord) -> dict[str, Json]:
@@ -159,8 +172,9 @@ def view_of(document: Mapping[str, Any], *, most: int = SHOWN_DECISIONS) -> Rend
     if document.get("batch"):
         shares = " → ".join(f"{share:.0%}" for share in document["batches"])
         parts.append(Text(f"batch {document['batch']} of {len(document['batches'])} ({shares})"))
+    unsure = "" if document.get("weights_confirmed") else " (wanted, not confirmed)"
     parts += [
-        Text(f"  {row['weight']:7.2%} {row['release']} {row['replica']}")
+        Text(f"  {row['weight']:7.2%} {row['release']} {row['replica']}{unsure}")
         for row in document.get("weights") or ()
     ]
     for wait in document.get("waits_for") or ():

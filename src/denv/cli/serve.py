@@ -24,7 +24,10 @@ PORT = 8090
     "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: a free one."
 )
 @click.option(
-    "--releases", type=FOLDER, metavar="DIR", help="Answer gates for the releases of this folder."
+    "--releases",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="DIR",
+    help="Answer gates for the releases of this folder.",
 )
 @click.option(
     "--token-file", type=FILE, metavar="F", help="File of mode 600: what callers of gates show."

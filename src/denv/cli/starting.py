@@ -9,15 +9,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from denv.errors import HarnessError
+from denv.errors import HarnessError, RolloutRefusedError
 from denv.release import Release
 from denv.rollout.engine.connection import Client, Connection, connect
+from denv.rollout.engine.messages import Status
 from denv.rollout.engine.orders import ask_status, order_of, start_rollout
 from denv.rollout.plan import Plan, freeze, recipe_of
-from denv.store import SqlStore
+from denv.rollout.states import BACK, TERMINAL, Phase
+from denv.store import RolloutRecord, SqlStore
 
 POLL_S = 0.2
 TAKEN_UP_WITHIN_S = 30.0
+STATUS_TIMEOUT_S = 5.0
 
 Say = Callable[[str], None]
 
@@ -41,18 +44,21 @@ async def start(
         The release lacks something.
     HarnessError
         No engine takes it up.
+    RolloutRefusedError
+        The release before it could not be taken back.
     """
     plan = await asyncio.to_thread(lambda: freeze(release, recipe_of(release), data_folder=folder))
     client = await connect(connection)
     active = await asyncio.to_thread(store.rollouts.active_rollout, plan.stage.url)
     if active is not None and active.proof == plan.proof_digest and _goes_forward(active.phase):
-        say(f"rollout {active.rollout} of {active.release} is this one, and under way")
-        return active.rollout
+        return _this_one(active.rollout, plan, say)
     rollout = new_id()
     if active is not None:
-        say(f"rollout {active.rollout} of {active.release} is superseded and taken back first")
+        say(f"rollout {active.rollout} of {active.release} {_fate(active)}")
     await start_rollout(client, order_of(plan, rollout=rollout, started=time.time()), queue=queue)
-    await _taken_up(client, store, plan, rollout, superseding=active is not None)
+    found = await _taken_up(client, store, plan, rollout, before=active)
+    if found != rollout:
+        return _this_one(found, plan, say)
     say(f"rollout {rollout} of {plan.release} to {plan.stage.url}")
     return rollout
 
@@ -64,13 +70,25 @@ def new_id() -> str:
 
 
 def _goes_forward(phase: str) -> bool:
-    return phase not in {"restoring", "verifying", "stopping", "rollback-incomplete"}
+    return Phase(phase) not in BACK | TERMINAL
+
+
+def _fate(active: RolloutRecord) -> str:
+    """Say what becomes of the rollout before."""
+    if active.phase == Phase.ROLLBACK_INCOMPLETE.value:
+        return "could not be taken back: its rollback is tried again first"
+    return "is superseded and taken back first"
+
+
+def _this_one(rollout: str, plan: Plan, say: Say) -> str:
+    say(f"rollout {rollout} of {plan.release} is this one, and under way")
+    return rollout
 
 
 async def _taken_up(
-    client: Client, store: SqlStore, plan: Plan, rollout: str, *, superseding: bool
-) -> None:
-    """Wait until the rollout stands in the store."""
+    client: Client, store: SqlStore, plan: Plan, rollout: str, *, before: RolloutRecord | None
+) -> str:
+    """Wait until the rollout, or one that proves just the same, stands in the store; give it."""
     began = time.monotonic()
     while await asyncio.to_thread(store.rollouts.get_rollout, rollout) is None:
         waited_s = time.monotonic() - began
@@ -79,8 +97,46 @@ async def _taken_up(
             raise HarnessError(
                 f"no worker takes up rollout {rollout}: is denv serve or a worker up?"
             )
-        if superseding and active is not None and waited_s > TAKEN_UP_WITHIN_S:
-            status = await ask_status(client, plan.stage.url)
-            if status is not None and rollout not in {status.rollout, status.following}:
-                raise HarnessError(f"rollout {rollout} gave way to a newer one before it began")
+        status = await _status(client, plan.stage.url)
+        if status is not None and rollout not in {status.rollout, status.following}:
+            same = _same(status, plan.proof_digest)
+            if same is not None:
+                rollout = same
+            elif await asyncio.to_thread(store.rollouts.get_rollout, rollout) is None:
+                _check_refused(status, plan, before=before)
+                if waited_s > TAKEN_UP_WITHIN_S:
+                    raise HarnessError(f"rollout {rollout} gave way to a newer one before it began")
         await asyncio.sleep(POLL_S)
+    return rollout
+
+
+async def _status(client: Client, stage: str) -> Status | None:
+    """Ask the stage's workflow, which only answers while a worker is up."""
+    try:
+        async with asyncio.timeout(STATUS_TIMEOUT_S):
+            return await ask_status(client, stage)
+    except TimeoutError:
+        return None
+
+
+def _same(status: Status, proof: str) -> str | None:
+    """Give the rollout that waits or is under way with just this proof."""
+    if status.following is not None:
+        return status.following if status.following_proof == proof else None
+    return status.rollout if status.proof == proof and _goes_forward(status.phase) else None
+
+
+def _check_refused(status: Status, plan: Plan, *, before: RolloutRecord | None) -> None:
+    """Refuse what the engine let go because the rollback before it is incomplete.
+
+    Raises
+    ------
+    RolloutRefusedError
+        It was tried since the start, and did not succeed.
+    """
+    tried = before is None or status.rollout != before.rollout or status.steps > before.seq
+    if status.phase == Phase.ROLLBACK_INCOMPLETE.value and status.following is None and tried:
+        raise RolloutRefusedError(
+            f"{plan.release} is not started: the rollback of {status.rollout} is still incomplete "
+            f"and traffic may be on it: denv rollout rollback {status.rollout} tries again"
+        )

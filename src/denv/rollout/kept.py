@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,7 +71,7 @@ def keep_suite(path: Path, data_folder: Path) -> KeptSuite:
 
 def _copy(source: Path, target: Path, sha256: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    draft = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}")
     digest = hashlib.sha256()
     try:
         with source.open("rb") as read, draft.open("wb") as written:

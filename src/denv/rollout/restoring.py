@@ -92,7 +92,7 @@ def replicas_stopped(state: State, event: ReplicasStopped) -> Move:
     return go(state, Rule.ROLLED_BACK, do=do, phase=Phase.ROLLED_BACK, incomplete="")
 
 
-def rollback_again(state: State, event: Rollback) -> Move:
+def rollback_again(state: State, event: PersonsEvent) -> Move:
     """Try an incomplete rollback again; why the release was taken back stays."""
     do = [RestoreWeights(to_incumbent=state.terms.has_incumbent)]
     return go(state, Rule.ROLLBACK_AGAIN, do=do, phase=Phase.RESTORING)

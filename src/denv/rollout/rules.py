@@ -111,7 +111,7 @@ MEANINGS: Mapping[Rule, str] = {
     Rule.INCUMBENT_NOT_PROVEN: "The incumbent's golden prompts did not pass: "
     "`rollback-incomplete`.",
     Rule.ROLLED_BACK: "The rollback is verified and over.",
-    Rule.ROLLBACK_AGAIN: "A person asked for an incomplete rollback again.",
+    Rule.ROLLBACK_AGAIN: "An incomplete rollback is tried again, as was asked for.",
     Rule.IGNORED_STALE: "It answers nothing that is awaited: it came late or twice.",
     Rule.IGNORED_OTHER_ANSWER: "It is no answer to the action whose number it bears.",
     Rule.IGNORED_BEGUN: "The rollout has begun already.",

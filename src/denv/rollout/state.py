@@ -49,7 +49,10 @@ TERMINAL = frozenset(
         Phase.REFUSED,
     }
 )
-"""Phases in which nothing more is done; a rollback that is incomplete can be asked for again."""
+"""Phases in which nothing more is done by itself; an incomplete rollback can be tried again."""
+
+BACK = frozenset({Phase.RESTORING, Phase.VERIFYING, Phase.STOPPING, Phase.ROLLBACK_INCOMPLETE})
+"""Phases of a release that is being taken back, or could not be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
@@ -153,6 +156,14 @@ class State:
         """Refuse a batch that the terms do not have."""
         if self.batch > len(self.terms.batches):
             raise ValueError(f"batch {self.batch} of {len(self.terms.batches)}")
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing can follow, so that the stage is free for another rollout.
+
+        A rollback that is incomplete has not ended: traffic may still be on the release.
+        """
+        return self.phase in TERMINAL and self.phase is not Phase.ROLLBACK_INCOMPLETE
 
     @property
     def proven(self) -> bool:

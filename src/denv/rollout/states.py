@@ -67,12 +67,13 @@ from denv.rollout.forms import (
     step_from_json,
     step_to_json,
 )
-from denv.rollout.state import TERMINAL, Cause, Looked, Measured, Phase, State, Step, Terms
+from denv.rollout.state import BACK, TERMINAL, Cause, Looked, Measured, Phase, State, Step, Terms
 from denv.rollout.table import next_state
 from denv.rollout.tally import Tally
 
 __all__ = [
     "ANSWERS",
+    "BACK",
     "TERMINAL",
     "Action",
     "AlarmKind",

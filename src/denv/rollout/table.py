@@ -16,7 +16,6 @@ from denv.rollout.events import (
     ANSWERS,
     Answer,
     Begin,
-    Cancel,
     Deadline,
     Event,
     GoldenFailed,
@@ -32,8 +31,6 @@ from denv.rollout.events import (
     ReplicasStarted,
     ReplicasStopped,
     RetryDue,
-    Rollback,
-    Superseded,
     Unhealthy,
     Watched,
     WeightsNotRestored,
@@ -69,6 +66,7 @@ def _ignored(phases: Iterable[Phase], event: type[Any], rule: Rule) -> Row:
 
 
 OVER = tuple(phase for phase in Phase if phase in TERMINAL)
+ENDED = tuple(phase for phase in OVER if phase is not P.ROLLBACK_INCOMPLETE)
 UNPROVEN = (P.STARTING, P.HEALTH, P.GOLDEN, P.PARITY, P.HOLDING)
 PROVEN = (P.SHIFTING, P.BAKING, P.PROMOTING)
 BACK = (P.RESTORING, P.VERIFYING, P.STOPPING)
@@ -149,7 +147,10 @@ ROWS: tuple[Row, ...] = (
         (Rule.INCUMBENT_NOT_PROVEN,),
     ),
     Row((P.STOPPING,), ReplicasStopped, restoring.replicas_stopped, (Rule.ROLLED_BACK,)),
-    Row((P.ROLLBACK_INCOMPLETE,), Rollback, restoring.rollback_again, (Rule.ROLLBACK_AGAIN,)),
+    *(
+        Row((P.ROLLBACK_INCOMPLETE,), event, restoring.rollback_again, (Rule.ROLLBACK_AGAIN,))
+        for event in restoring.RULES
+    ),
     *(
         Row((*UNPROVEN, *PROVEN), event, restoring.stop, (rule,))
         for event, rule in restoring.RULES.items()
@@ -170,9 +171,9 @@ ROWS: tuple[Row, ...] = (
     ),
     *(
         _ignored(OVER, event, Rule.IGNORED_OVER)
-        for event in (Begin, Deadline, Promote, Superseded, Cancel, *get_args(Answer))
+        for event in (Begin, Deadline, Promote, *get_args(Answer))
     ),
-    _ignored((p for p in OVER if p is not P.ROLLBACK_INCOMPLETE), Rollback, Rule.IGNORED_OVER),
+    *(_ignored(ENDED, event, Rule.IGNORED_OVER) for event in restoring.RULES),
 )
 
 

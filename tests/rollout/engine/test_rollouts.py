@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 
+import pytest
+
+from denv.cli.rollview import now_document
+from denv.errors import RolloutRefusedError
 from denv.release import load_release
 from denv.rollout.engine import activities, stage_workflow
 from denv.rollout.engine.beating import HeartbeatMemory
@@ -246,20 +250,62 @@ async def test_a_long_history_is_begun_anew(engine, releases, monkeypatch):
     assert len([execution async for execution in listed]) > 1
 
 
-async def test_a_newer_release_ends_an_incomplete_rollback(engine, releases):
-    """What waits for a person alone does not block the stage for ever."""
+async def incomplete(engine, releases):
+    """Leave half of the traffic on a release that could not be taken back; give it and how."""
     older = await engine.start(releases.write("r1", bake="60s", parity_every="60s"))
     await engine.reach(older, "baking")
     good = releases.weights_file.read_text()
     releases.weights_file.write_text("nothing of use")
     await engine.say("rollback", older)
     await engine.reach(older, "rollback-incomplete")
+    return older, good
+
+
+async def test_a_newer_release_takes_what_is_incomplete_back_first(engine, releases):
+    """No traffic is left on a failed release while a newer one is proven, and both end as said."""
+    older, good = await incomplete(engine, releases)
     releases.weights_file.write_text(good)
     newer = await engine.start(releases.write("r2"))
-    assert engine.record(older).phase == "rollback-incomplete"
-    assert engine.record(older).ended is not None
+    record = engine.record(older)
+    assert record.phase == "rolled-back"
+    assert "rollback-again" in engine.rules(older)
+    assert engine.store.alarms.list_alarms(only_open=True) == []
     assert (await engine.end(newer)).phase == "promoted"
+    assert record.ended <= engine.store.rollouts.decisions(newer)[0].at
     assert releases.weights() == {"r2": 1.0}
+
+
+async def test_a_newer_release_is_refused_while_the_rollback_stays_incomplete(engine, releases):
+    """It does not begin by itself later; the older one stays open, and a person can finish it."""
+    older, good = await incomplete(engine, releases)
+    for _ in "ab":
+        with pytest.raises(RolloutRefusedError, match=older) as refused:
+            await engine.start(releases.write("r2"))
+        assert "\n" not in str(refused.value)
+        assert engine.record(older).phase == "rollback-incomplete"
+    assert [one.rollout for one in engine.store.rollouts.list_rollouts(active=True)] == [older]
+    document = now_document(engine.store, older)
+    assert document["weights_confirmed"] is False
+    releases.weights_file.write_text(good)
+    await engine.say("cancel", older)
+    assert (await engine.end(older)).phase == "rolled-back"
+    assert now_document(engine.store, older)["weights_confirmed"] is True
+    assert [one.rollout for one in engine.store.rollouts.list_rollouts()] == [older]
+
+
+async def test_a_release_started_twice_at_once_begins_once(engine, releases):
+    """Two starts of one file that do not see each other yet give one rollout."""
+    path = releases.write(bake="60s", parity_every="60s")
+    first, second = await asyncio.gather(engine.start(path), engine.start(path))
+    assert first == second
+    assert [one.rollout for one in engine.store.rollouts.list_rollouts()] == [first]
+    await engine.reach(first, "baking")
+    newer = releases.write("r2", bake="60s", parity_every="60s")
+    waiting = await asyncio.gather(engine.start(newer), engine.start(newer))
+    assert waiting[0] == waiting[1] != first
+    assert len(engine.store.rollouts.list_rollouts()) == 2
+    await engine.say("cancel", waiting[0])
+    await engine.end(waiting[0])
 
 
 async def test_a_worker_that_is_ended_while_a_release_bakes_loses_no_observed_time(

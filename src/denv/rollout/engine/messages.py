@@ -148,3 +148,5 @@ class Status:
     performing: list[str]
     deadline: float | None
     following: str | None
+    proof: str = ""
+    following_proof: str | None = None

@@ -48,6 +48,9 @@ CHANGING = (states.StartReplicas, states.SetWeights, states.RestoreWeights, stat
 MOST_EVENTS = 4_000
 """A workflow's history is begun anew at this length, long before the server's own limit."""
 
+AGAINST = (states.Rollback, states.Superseded, states.Cancel)
+"""What takes a release back."""
+
 UNPROVEN = frozenset(
     {
         states.Phase.STARTING,
@@ -110,8 +113,9 @@ class StageWorkflow:
     @workflow.signal
     def supersede(self, order: RolloutOrder) -> None:
         """End this rollout for the sake of another; told twice, or of itself, nothing changes."""
-        waiting = None if self._following is None else self._following.rollout
-        if order.rollout in {self._order.rollout, waiting}:
+        waiting = self._following
+        told = {self._order.rollout, None if waiting is None else waiting.rollout}
+        if order.rollout in told or self._is_wanted(order.proof):
             return
         self._following = order
         self._events.append(states.Superseded(by_release=order.release))
@@ -127,7 +131,19 @@ class StageWorkflow:
             performing=[task.get_name() for task in self._performing.values()],
             deadline=self._deadline,
             following=self._following.rollout if self._following else None,
+            proof=self._order.proof,
+            following_proof=self._following.proof if self._following else None,
         )
+
+    def _is_wanted(self, proof: str) -> bool:
+        """Tell whether what waits, or else what is under way, is to prove just this."""
+        if self._following is not None:
+            return self._following.proof == proof
+        if self._order.proof != proof or any(isinstance(one, AGAINST) for one in self._events):
+            return False
+        if self._state is None:
+            return bool(self._order.plan)  # new, not taken up again from wherever it stands
+        return self._state.phase not in states.TERMINAL | states.BACK
 
     def _hear(self, word: Word, event: states.Event) -> None:
         if word.rollout == self._order.rollout:
@@ -162,17 +178,24 @@ class StageWorkflow:
                 phase=before.phase.value,
                 event=states.event_to_json(event),
                 step=states.step_to_json(step),
-                ended=_is_last(step.state, event),
+                ended=step.state.ended,
             ),
             StepTaken,
         )
         # What stands in the store holds, also where a newer table would decide otherwise.
         self._state = states.state_from_json(taken.state)
         self._ended = taken.ended
+        self._refuse_following()
         await self._stop_unawaited()
         self._keep_time()
         if any(isinstance(one, states.RaiseAlarm | states.ResolveAlarms) for one in step.actions):
             await self._tell_sinks()
+
+    def _refuse_following(self) -> None:
+        """Let nothing follow a rollback that is incomplete, except what asks to only now."""
+        asks = any(isinstance(event, states.Superseded) for event in self._events)
+        if self._now.phase is states.Phase.ROLLBACK_INCOMPLETE and not asks:
+            self._following = None
 
     async def _tell_sinks(self) -> None:
         await self._store_call("tell-sinks", self._order.rollout, int)
@@ -302,17 +325,6 @@ class StageWorkflow:
             else ActivityCancellationType.TRY_CANCEL,
         )
         return done
-
-
-def _is_last(state: states.State, event: states.Event) -> bool:
-    """Tell whether a decision ends its rollout.
-
-    A rollback that is incomplete can be asked for again, until a newer release or a person's
-    cancelling ends it.
-    """
-    if state.phase is states.Phase.ROLLBACK_INCOMPLETE:
-        return isinstance(event, states.Superseded | states.Cancel)
-    return state.phase in states.TERMINAL
 
 
 def _reason(error: BaseException) -> str:
