@@ -11,9 +11,9 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from denv.rollout.events import Answer
-from denv.rollout.rules import MEANINGS, Rule
-from denv.rollout.table import ROWS, Row
+from denv.rollout.states.events import Answer
+from denv.rollout.states.rules import MEANINGS, Rule
+from denv.rollout.states.table import ROWS, Row
 
 PAGE = Path(__file__).parents[1] / "docs" / "rollout.md"
 BEGIN, END = "<!-- table of rules: begin -->", "<!-- table of rules: end -->"

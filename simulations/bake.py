@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from denv.records import Kind
-from denv.rollout.looks import FALSE_ALARMS, weigh
-from denv.rollout.tally import Tally
+from denv.rollout.states.looks import FALSE_ALARMS, weigh
+from denv.rollout.states.tally import Tally
 from simulations.row import Row, generator, share
 
 RULE = "bake"

@@ -12,7 +12,7 @@ from denv.lab.templates import template
 from denv.recipes import load as load_recipe
 from denv.release import load_release
 from denv.rollout.plan import freeze
-from denv.rollout.sentinel import run_sentinel
+from denv.rollout.schedules.sentinel import run_sentinel
 from denv.store import open_store
 
 pytestmark = [pytest.mark.lab, pytest.mark.asyncio(loop_scope="session")]

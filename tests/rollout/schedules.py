@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 
 from denv.rollout.plan import freeze
-from denv.rollout.timing import Timing
+from denv.rollout.schedules.timing import Timing
 from denv.store import ScheduleRecord
 from tests import suites
 from tests.stubs import answers

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from denv.errors import StoreError
-from denv.rollout.detecting import Counted, Detectors
+from denv.rollout.schedules.detecting import Counted, Detectors
 
 BOUNDS = {"threshold:exact": 0.05, "drift:stage": 0.04, "drift:reference": 0.04}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from denv.rollout.rules import MEANINGS, Rule
 from denv.rollout.states import Phase
-from denv.rollout.table import ROWS
+from denv.rollout.states.rules import MEANINGS, Rule
+from denv.rollout.states.table import ROWS
 from scripts.rollout_table import PAGE, table
 
 

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import beta, binom, binomtest
 
 from denv.records import Kind, Side
-from denv.rollout.comparing import Compared
-from denv.rollout.drift import Change, DriftVerdict, floor_of, judge_drift, side_drift
+from denv.rollout.schedules.comparing import Compared
+from denv.rollout.schedules.drift import Change, DriftVerdict, floor_of, judge_drift, side_drift
 from denv.stats.proportions import clopper_pearson_upper
 
 LEVEL = 0.01

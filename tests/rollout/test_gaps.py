@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from denv.rollout.gaps import slots_in_gaps
+from denv.rollout.schedules.gaps import slots_in_gaps
 
 START = datetime(2026, 11, 30, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ import pytest
 
 from denv.instruments.probes import SideFacts, play
 from denv.records import Case, Contains, Side
-from denv.rollout.glance import Glance
+from denv.rollout.schedules.glance import Glance
 from tests.instruments.tokens.synthetic import Engine, both
 
 FACTS = {side: SideFacts(model="m", concurrency=2) for side in Side}

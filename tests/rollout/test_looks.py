@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom
 
 from denv.records import Kind
-from denv.rollout.looks import WORSE, log_evidence, weigh
 from denv.rollout.states import Tally
+from denv.rollout.states.looks import WORSE, log_evidence, weigh
 
 
 def plain(counts: list[tuple[int, int]], allowed: float) -> float:

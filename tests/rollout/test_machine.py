@@ -46,7 +46,7 @@ from denv.rollout.states import (
     WeightsRestored,
     next_state,
 )
-from denv.rollout.table import TABLE
+from denv.rollout.states.table import TABLE
 from tests.rollout.situations import DIGEST, terms
 from tests.rollout.world import OUTCOMES, Next, World, altered
 

@@ -9,8 +9,8 @@ import pytest
 
 from denv.records import Side
 from denv.rollout.plan import freeze
-from denv.rollout.scheduled import fire
-from denv.rollout.timing import Timing
+from denv.rollout.schedules.scheduled import fire
+from denv.rollout.schedules.timing import Timing
 from denv.store import ScheduleRecord
 from tests import suites
 from tests.rollout.schedules import DAY, RELEASE, START

@@ -10,9 +10,9 @@ import pytest
 from denv.client import http
 from denv.errors import RunCancelledError, UsageError
 from denv.records import Side
-from denv.rollout.learned import Learned
 from denv.rollout.plan import freeze
-from denv.rollout.scheduled import fire
+from denv.rollout.schedules.learned import Learned
+from denv.rollout.schedules.scheduled import fire
 from tests.rollout.schedules import CASES, DAY, START, add, plan_of
 from tests.rollout.schedules import Side as StubSide
 

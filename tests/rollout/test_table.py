@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from denv.rollout.states import Event, Phase, next_state
-from denv.rollout.table import ROWS, TABLE
+from denv.rollout.states.table import ROWS, TABLE
 from tests.rollout.situations import AWAITED, SITUATIONS, events
 
 RIGHT = """

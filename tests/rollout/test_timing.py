@@ -7,7 +7,7 @@ import json
 import pytest
 
 from denv.errors import StoreError, UsageError
-from denv.rollout.timing import Overlap, Timing, check_name, duration
+from denv.rollout.schedules.timing import Overlap, Timing, check_name, duration
 
 
 def test_looks_between_false_alarms():

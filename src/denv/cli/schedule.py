@@ -10,7 +10,7 @@ import click
 from denv.cli.parity import FILE, FOLDER
 from denv.cli.temporal import temporal_options
 from denv.cli.texts import check_texts
-from denv.rollout.timing import FailAlarm, Overlap
+from denv.rollout.schedules.timing import FailAlarm, Overlap
 
 STORE = click.option(
     "--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME."

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from denv.report.schedule_pictures import Point
 from denv.report.text import line
-from denv.rollout.learned import Learned
-from denv.rollout.timing import Timing, duration
+from denv.rollout.schedules.learned import Learned
+from denv.rollout.schedules.timing import Timing, duration
 from denv.store import Firing, ScheduleRecord
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from denv.errors import HarnessError, ScheduleExistsError, UsageError
 from denv.release import load_release, parse_duration
 from denv.report.output import opened
 from denv.report.text import escaped, line
-from denv.rollout.pausing import go_on
 from denv.rollout.plan import Plan, freeze, recipe_of
-from denv.rollout.sentinel import glance_of
-from denv.rollout.timing import FailAlarm, Overlap, Timing, check_name
+from denv.rollout.schedules.pausing import go_on
+from denv.rollout.schedules.sentinel import glance_of
+from denv.rollout.schedules.timing import FailAlarm, Overlap, Timing, check_name
 from denv.store import ScheduleRecord, SqlStore, data_folder, open_store
 
 if TYPE_CHECKING:

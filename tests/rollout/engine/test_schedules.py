@@ -20,9 +20,9 @@ from denv.rollout.engine.connection import connect
 from denv.rollout.engine.schedule_activities import ScheduleActivities
 from denv.rollout.engine.schedule_messages import FireDone, ScheduleOrder
 from denv.rollout.engine.schedule_workflow import NOMINAL
-from denv.rollout.pausing import go_on
 from denv.rollout.plan import freeze
-from denv.rollout.timing import Timing
+from denv.rollout.schedules.pausing import go_on
+from denv.rollout.schedules.timing import Timing
 from denv.store import ScheduleRecord
 
 BERLIN = ZoneInfo("Europe/Berlin")

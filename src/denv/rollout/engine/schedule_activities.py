@@ -16,9 +16,9 @@ from denv.errors import RunCancelledError, UsageError
 from denv.rollout.engine.beating import beating, stoppable
 from denv.rollout.engine.schedule_messages import DueAsked, DueFound, FireAsked, FireDone
 from denv.rollout.engine.schedules import full_id, matching_times
-from denv.rollout.learned import Learned
-from denv.rollout.scheduled import fire
-from denv.rollout.shots import Fired
+from denv.rollout.schedules.learned import Learned
+from denv.rollout.schedules.scheduled import fire
+from denv.rollout.schedules.shots import Fired
 from denv.store import SqlStore
 
 

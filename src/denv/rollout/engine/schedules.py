@@ -33,8 +33,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from denv.errors import HarnessError, UsageError
 from denv.rollout.engine.schedule_messages import ScheduleOrder
 from denv.rollout.engine.schedule_workflow import ScheduleWorkflow
-from denv.rollout.gaps import slots_in_gaps
-from denv.rollout.timing import Overlap, Timing
+from denv.rollout.schedules.gaps import slots_in_gaps
+from denv.rollout.schedules.timing import Overlap, Timing
 
 WORKFLOWS: tuple[type, ...] = (ScheduleWorkflow,)
 

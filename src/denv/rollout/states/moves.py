@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from denv.rollout.actions import (
+from denv.rollout.states.actions import (
     Action,
     Awaited,
     Latch,
@@ -15,8 +15,8 @@ from denv.rollout.actions import (
     StartReplicas,
     Wait,
 )
-from denv.rollout.rules import Rule
-from denv.rollout.state import Cause, Phase, State
+from denv.rollout.states.rules import Rule
+from denv.rollout.states.state import Cause, Phase, State
 
 
 @dataclass(frozen=True, slots=True)

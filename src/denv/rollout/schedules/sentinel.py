@@ -9,8 +9,8 @@ from itertools import islice
 
 from denv.errors import HarnessError, SelfCheckError, StoreError, UsageError
 from denv.records import Endpoint, Json, Side
-from denv.rollout.glance import CALM, ESCALATE, Glance, Memory
 from denv.rollout.plan import Plan
+from denv.rollout.schedules.glance import CALM, ESCALATE, Glance, Memory
 from denv.runner.measuring import run_measure
 from denv.store import Store
 

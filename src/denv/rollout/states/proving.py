@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from denv.records import Verdict
-from denv.rollout.actions import AlarmKind, CheckHealth, RunGolden, RunParity, SetWeights, Wait
-from denv.rollout.events import (
+from denv.rollout.states.actions import (
+    AlarmKind,
+    CheckHealth,
+    RunGolden,
+    RunParity,
+    SetWeights,
+    Wait,
+)
+from denv.rollout.states.events import (
     Begin,
     Deadline,
     GoldenFailed,
@@ -19,10 +26,10 @@ from denv.rollout.events import (
     RetryDue,
     Unhealthy,
 )
-from denv.rollout.moves import Move, go, pause, start_batch, stay, take_back
-from denv.rollout.rules import Rule
-from denv.rollout.state import Cause, Measured, Phase, State
-from denv.rollout.wording import batch_words, cases_words, tallies_words
+from denv.rollout.states.moves import Move, go, pause, start_batch, stay, take_back
+from denv.rollout.states.rules import Rule
+from denv.rollout.states.state import Cause, Measured, Phase, State
+from denv.rollout.states.wording import batch_words, cases_words, tallies_words
 
 
 def begin(state: State, event: Begin) -> Move:

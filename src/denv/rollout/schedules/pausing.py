@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from denv.rollout.book import alone, find
-from denv.rollout.learned import Learned
-from denv.rollout.shots import FORM
+from denv.rollout.schedules.book import alone, find
+from denv.rollout.schedules.learned import Learned
+from denv.rollout.schedules.shots import FORM
 from denv.store import Firing, SqlStore
 
 

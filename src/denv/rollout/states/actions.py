@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from denv.rollout.strict import STRICT, Count, Seconds
+from denv.rollout.states.strict import STRICT, Count, Seconds
 
 
 class AlarmKind(StrEnum):

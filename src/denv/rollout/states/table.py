@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, get_args
 
-from denv.rollout import baking, proving, restoring
-from denv.rollout.events import (
+from denv.rollout.states import baking, proving, restoring
+from denv.rollout.states.events import (
     ANSWERS,
     Answer,
     Begin,
@@ -38,10 +38,10 @@ from denv.rollout.events import (
     WeightsRestored,
     WeightsSet,
 )
-from denv.rollout.explain import explain
-from denv.rollout.moves import Move, stay
-from denv.rollout.rules import Rule
-from denv.rollout.state import TERMINAL, Phase, State, Step
+from denv.rollout.states.explain import explain
+from denv.rollout.states.moves import Move, stay
+from denv.rollout.states.rules import Rule
+from denv.rollout.states.state import TERMINAL, Phase, State, Step
 
 P = Phase
 Handler = Callable[[State, Any], Move]

@@ -6,7 +6,7 @@ then does its actions, and feeds back what came of them. See ``docs/rollout.md``
 
 from __future__ import annotations
 
-from denv.rollout.actions import (
+from denv.rollout.states.actions import (
     Action,
     AlarmKind,
     Awaited,
@@ -27,7 +27,7 @@ from denv.rollout.actions import (
     Wait,
     Watch,
 )
-from denv.rollout.events import (
+from denv.rollout.states.events import (
     ANSWERS,
     Answer,
     Begin,
@@ -57,7 +57,7 @@ from denv.rollout.events import (
     WeightsRestored,
     WeightsSet,
 )
-from denv.rollout.forms import (
+from denv.rollout.states.forms import (
     action_from_json,
     action_to_json,
     event_from_json,
@@ -67,9 +67,19 @@ from denv.rollout.forms import (
     step_from_json,
     step_to_json,
 )
-from denv.rollout.state import BACK, TERMINAL, Cause, Looked, Measured, Phase, State, Step, Terms
-from denv.rollout.table import next_state
-from denv.rollout.tally import Tally
+from denv.rollout.states.state import (
+    BACK,
+    TERMINAL,
+    Cause,
+    Looked,
+    Measured,
+    Phase,
+    State,
+    Step,
+    Terms,
+)
+from denv.rollout.states.table import next_state
+from denv.rollout.states.tally import Tally
 
 __all__ = [
     "ANSWERS",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic.dataclasses import dataclass
 
 from denv.records import Kind
-from denv.rollout.strict import STRICT, Count
+from denv.rollout.states.strict import STRICT, Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)

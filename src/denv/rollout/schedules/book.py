@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from denv.alarms import identity_of, sinks_of
 from denv.errors import ResumeError, UsageError
 from denv.records import Json
-from denv.rollout.learned import Learned
-from denv.rollout.looking import AlarmKind
 from denv.rollout.plan import Plan
-from denv.rollout.shots import Commit, Shot
+from denv.rollout.schedules.learned import Learned
+from denv.rollout.schedules.looking import AlarmKind
+from denv.rollout.schedules.shots import Commit, Shot
 from denv.store import Firing, Raise, ScheduleRecord, SqlStore
 
 CLAIM_WAIT_S = 0.05

@@ -11,7 +11,7 @@ from denv.instruments.tokens.pairing import compare as compare_tokens
 from denv.observe import observe
 from denv.outcome import Answer
 from denv.records import Case, Kind, Observation, Side, TokenLogprob
-from denv.rollout.comparing import Compared, compare
+from denv.rollout.schedules.comparing import Compared, compare
 from denv.store import AnswerKey, Store, StoredAnswer
 from denv.suite import Suite
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from denv.rollout.actions import Wait, Watch
-from denv.rollout.baking import evidence
-from denv.rollout.events import (
+from denv.rollout.states.actions import Wait, Watch
+from denv.rollout.states.baking import evidence
+from denv.rollout.states.events import (
     Cancel,
     Deadline,
     Event,
@@ -14,9 +14,9 @@ from denv.rollout.events import (
     Superseded,
     Watched,
 )
-from denv.rollout.rules import MEANINGS, Rule
-from denv.rollout.state import Measured, Phase, State
-from denv.rollout.wording import (
+from denv.rollout.states.rules import MEANINGS, Rule
+from denv.rollout.states.state import Measured, Phase, State
+from denv.rollout.states.wording import (
     batch_words,
     cases_words,
     evidence_words,

@@ -12,10 +12,10 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from denv.records import Kind, Verdict
-from denv.rollout.actions import Action, AlarmKind, Awaited
-from denv.rollout.events import Override
-from denv.rollout.strict import STRICT, Count, Seconds
-from denv.rollout.tally import Tally
+from denv.rollout.states.actions import Action, AlarmKind, Awaited
+from denv.rollout.states.events import Override
+from denv.rollout.states.strict import STRICT, Count, Seconds
+from denv.rollout.states.tally import Tally
 
 
 class Phase(StrEnum):

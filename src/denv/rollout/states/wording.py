@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from denv.records import Kind
-from denv.rollout.looks import Evidence
-from denv.rollout.state import State
-from denv.rollout.tally import Tally
+from denv.rollout.states.looks import Evidence
+from denv.rollout.states.state import State
+from denv.rollout.states.tally import Tally
 
 MOST_CASES = 5
 """Cases that are named; of more, only how many."""

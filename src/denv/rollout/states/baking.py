@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import floor
 
-from denv.rollout.actions import (
+from denv.rollout.states.actions import (
     Action,
     AlarmKind,
     Awaited,
@@ -16,7 +16,7 @@ from denv.rollout.actions import (
     SetWeights,
     Watch,
 )
-from denv.rollout.events import (
+from denv.rollout.states.events import (
     LookEnded,
     Promote,
     Unhealthy,
@@ -24,11 +24,11 @@ from denv.rollout.events import (
     WeightsNotSet,
     WeightsSet,
 )
-from denv.rollout.looks import Evidence, weigh
-from denv.rollout.moves import Move, go, start_batch, take_back
-from denv.rollout.rules import Rule
-from denv.rollout.state import Cause, Looked, Phase, State
-from denv.rollout.wording import batch_words, cases_words, evidence_words
+from denv.rollout.states.looks import Evidence, weigh
+from denv.rollout.states.moves import Move, go, start_batch, take_back
+from denv.rollout.states.rules import Rule
+from denv.rollout.states.state import Cause, Looked, Phase, State
+from denv.rollout.states.wording import batch_words, cases_words, evidence_words
 
 SHORTEST_WATCH_S = 0.1
 """What is left over by rounding is watched no shorter."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from denv.rollout.actions import (
+from denv.rollout.states.actions import (
     Action,
     AlarmKind,
     ProveIncumbent,
@@ -11,7 +11,7 @@ from denv.rollout.actions import (
     RestoreWeights,
     StopReplicas,
 )
-from denv.rollout.events import (
+from denv.rollout.states.events import (
     Cancel,
     IncumbentNotProven,
     IncumbentProven,
@@ -21,9 +21,9 @@ from denv.rollout.events import (
     WeightsNotRestored,
     WeightsRestored,
 )
-from denv.rollout.moves import Move, go, take_back
-from denv.rollout.rules import Rule
-from denv.rollout.state import Cause, Phase, State
+from denv.rollout.states.moves import Move, go, take_back
+from denv.rollout.states.rules import Rule
+from denv.rollout.states.state import Cause, Phase, State
 
 PersonsEvent = Rollback | Superseded | Cancel
 

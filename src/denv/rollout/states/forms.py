@@ -10,9 +10,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from denv.errors import HarnessError
 from denv.records import Json
-from denv.rollout.actions import Action
-from denv.rollout.events import Event
-from denv.rollout.state import State, Step
+from denv.rollout.states.actions import Action
+from denv.rollout.states.events import Event
+from denv.rollout.states.state import State, Step
 
 FORM = 1
 """Rises when a document written before would be read wrong."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from denv.rollout.learned import Learned
+from denv.rollout.schedules.learned import Learned
 from denv.store import Firing, Raise, Resolve
 
 FORM = "denv.schedule.firing/1"

@@ -13,7 +13,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from denv.records import Verdict
-from denv.rollout.actions import (
+from denv.rollout.states.actions import (
     Awaited,
     CheckHealth,
     Look,
@@ -27,8 +27,8 @@ from denv.rollout.actions import (
     Wait,
     Watch,
 )
-from denv.rollout.strict import STRICT, Count, Seconds
-from denv.rollout.tally import Tally
+from denv.rollout.states.strict import STRICT, Count, Seconds
+from denv.rollout.states.tally import Tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)

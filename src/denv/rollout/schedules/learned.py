@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from denv.errors import StoreError
 from denv.records import Json
-from denv.rollout.detecting import Detectors
-from denv.rollout.glance import Memory
+from denv.rollout.schedules.detecting import Detectors
+from denv.rollout.schedules.glance import Memory
 from denv.store import ScheduleRecord
 
 FORM = "denv.schedule.learned/1"

@@ -19,15 +19,15 @@ from denv.errors import (
 )
 from denv.records import Endpoint, Json, Side, Verdict
 from denv.report import Report
-from denv.rollout.book import Book, find, said
-from denv.rollout.detecting import Detectors
-from denv.rollout.learned import Learned
-from denv.rollout.looking import AlarmKind, Looked, bounds_of, drift_of, has_floor, look
 from denv.rollout.plan import Plan
-from denv.rollout.rerun import Beside, lay_beside
-from denv.rollout.sentinel import Sentinel, run_sentinel
-from denv.rollout.shots import FORM, Commit, Fired, Kind, Shot
-from denv.rollout.timing import Timing
+from denv.rollout.schedules.book import Book, find, said
+from denv.rollout.schedules.detecting import Detectors
+from denv.rollout.schedules.learned import Learned
+from denv.rollout.schedules.looking import AlarmKind, Looked, bounds_of, drift_of, has_floor, look
+from denv.rollout.schedules.rerun import Beside, lay_beside
+from denv.rollout.schedules.sentinel import Sentinel, run_sentinel
+from denv.rollout.schedules.shots import FORM, Commit, Fired, Kind, Shot
+from denv.rollout.schedules.timing import Timing
 from denv.runner import Settings, close_shards, open_shards, run_shard
 from denv.runner.progress import Watch
 from denv.runner.searching import KillableSearch

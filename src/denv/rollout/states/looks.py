@@ -52,7 +52,7 @@ from fractions import Fraction
 from math import exp, inf, log, log1p
 
 from denv.records import Kind
-from denv.rollout.tally import Tally
+from denv.rollout.states.tally import Tally
 
 FALSE_ALARMS = 0.01
 """The chance, at most, that a rollout whose release keeps its thresholds is stopped by looks."""

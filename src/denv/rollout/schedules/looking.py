@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from denv.records import Json, Kind, Side, Verdict
-from denv.rollout.detecting import Counted, Detectors
-from denv.rollout.drift import Change, Drift, changed_sides, floor_of, judge_drift
-from denv.rollout.rerun import Beside
-from denv.rollout.timing import FailAlarm
+from denv.rollout.schedules.detecting import Counted, Detectors
+from denv.rollout.schedules.drift import Change, Drift, changed_sides, floor_of, judge_drift
+from denv.rollout.schedules.rerun import Beside
+from denv.rollout.schedules.timing import FailAlarm
 
 UNPROVEN = frozenset({Verdict.ERROR.value, Verdict.INCONCLUSIVE.value})
 CHANGED = frozenset({Change.WORSE, Change.BETTER, Change.CHANGED})

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from denv.records import Json, Side
-from denv.rollout.comparing import Compared
+from denv.rollout.schedules.comparing import Compared
 from denv.stats.paired import mcnemar
 from denv.stats.proportions import clopper_pearson_upper
 
