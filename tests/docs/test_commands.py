@@ -80,7 +80,11 @@ def test_a_page_of_one_command_documents_no_option_of_another(name):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_that_is_named_exists(page):
     """A page names no command that there is not."""
-    named = set(re.findall(r"denv ((?:alarm|bench|lab|parity)(?: measure)? [a-z]+)`", text(page)))
+    named = set(
+        re.findall(
+            r"denv ((?:alarm|bench|lab|parity|rollout)(?: measure| schedule)? [a-z]+)`", text(page)
+        )
+    )
     groups = {" ".join(name.split()[:-1]) for name in COMMANDS}
     assert named <= {*COMMANDS, *groups}
 

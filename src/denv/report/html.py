@@ -14,12 +14,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, Template
 from markupsafe import Markup
 
 from denv.report import text, wording
 from denv.report.caseview import CaseView, view
 from denv.report.chart import rows as chart_rows
+from denv.report.environment import environment
 from denv.report.model import Document, Report
 from denv.report.noise import noise_lines
 from denv.report.output import Target, opened
@@ -112,22 +113,14 @@ def _text_limit(cases: int) -> int:
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("denv.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return environment(
+        line=text.line,
+        visible=text.visible,
+        percent=text.percent,
+        threshold=text.threshold,
+        interval=text.interval,
+        figure=figure,
     )
-    found.filters |= {
-        "line": text.line,
-        "visible": text.visible,
-        "percent": text.percent,
-        "threshold": text.threshold,
-        "interval": text.interval,
-        "figure": figure,
-    }
-    return found
 
 
 def figure(value: object) -> str:

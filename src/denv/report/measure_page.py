@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from denv.records import Json
 from denv.report import pictures
+from denv.report.environment import environment
 from denv.report.html import figure
 from denv.report.text import line, without_surrogates
 
@@ -103,12 +104,4 @@ def _style() -> str:
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("denv.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.filters |= {"line": line, "figure": figure}
-    return found
+    return environment(line=line, figure=figure)

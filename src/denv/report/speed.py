@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 from rich import box
 from rich.console import Group, RenderableType
@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from denv.records import Json
+from denv.report.environment import environment
 from denv.report.html import figure
 from denv.report.pictures import STYLE
 from denv.report.speed_pictures import depth_picture, load_picture
@@ -182,15 +183,7 @@ def _say(text: str, style: str = "") -> Text:
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
-        loader=PackageLoader("denv.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.filters |= {"line": line, "figure": figure}
-    return found
+    return environment(line=line, figure=figure)
 
 
 def page(document: Document) -> str:

@@ -286,6 +286,7 @@ def test_texts_begin_alone_and_go_on_together():
             break
     assert kinds[:3] == ["begin", "begin", 2]
     assert kinds.count("begin") == len(asked)
+    assert kinds.count(2) > kinds.count(1)
     assert all(len(found[one.id]) == len(ids) for one in asked)
 
 
