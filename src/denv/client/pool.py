@@ -13,7 +13,7 @@ import termios
 from asyncio.trsock import TransportSocket
 from contextvars import ContextVar
 from ssl import SSLContext
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
@@ -28,6 +28,9 @@ KEEPALIVE_S = 4.0
 
 STALE_WITHIN_S = 1.0
 """A reused connection cut this early was closed while idle: that says nothing of the server."""
+
+TAKEN_WHOLE_BYTES = 4096
+"""The system at the other end takes a request of this size at once, read or not."""
 
 _reused: ContextVar[bool] = ContextVar("reused", default=False)
 """Whether the present call's connection was kept from an earlier one."""
@@ -56,7 +59,13 @@ class Pool(aiohttp.TCPConnector):
 
     def __init__(self, *, limit: int, ssl: SSLContext | bool = True) -> None:
         super().__init__(limit=limit, keepalive_timeout=KEEPALIVE_S, ssl=ssl)
-        self._known: WeakSet[object] = WeakSet()
+        self._polls: WeakKeyDictionary[ResponseHandler, select.poll | None] = WeakKeyDictionary()
+        self._small: WeakSet[ResponseHandler] = WeakSet()
+
+    def note_size(self, protocol: ResponseHandler, request_bytes: int) -> None:
+        """Hear how large the request is that is sent on a connection before it is released."""
+        if request_bytes <= TAKEN_WHOLE_BYTES:
+            self._small.add(protocol)
 
     async def connect(
         self,
@@ -68,10 +77,13 @@ class Pool(aiohttp.TCPConnector):
         while True:
             connection = await super().connect(req, traces, timeout)
             protocol = connection.protocol
-            if protocol not in self._known:
-                self._known.add(protocol)
+            if protocol is None:
+                connection.close()
+                continue
+            if protocol not in self._polls:
+                self._polls[protocol] = _poll_of(protocol)
                 return connection
-            if protocol is not None and _is_clean(protocol):
+            if _is_clean(protocol, self._polls[protocol]):
                 _reused.set(True)
                 return connection
             connection.close()
@@ -79,7 +91,11 @@ class Pool(aiohttp.TCPConnector):
     def _release(
         self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False
     ) -> None:
-        super()._release(key, protocol, should_close=should_close or _is_unsent(protocol))
+        if protocol in self._small:  # asking the system has its price
+            self._small.discard(protocol)
+        elif _is_unsent(protocol):
+            should_close = True
+        super()._release(key, protocol, should_close=should_close)
         # Without a parser, what comes while it is idle stays where _is_clean sees it.
         protocol._parser = None  # noqa: SLF001 - the base class does so where a connection ends
 
@@ -106,17 +122,21 @@ def _is_queued(socket: TransportSocket | None) -> bool:
     return any(held)
 
 
-def _is_clean(protocol: ResponseHandler) -> bool:
+def _poll_of(protocol: ResponseHandler) -> select.poll | None:
+    """Give what tells whether bytes wait in a connection's socket."""
+    socket = None if protocol.transport is None else protocol.transport.get_extra_info("socket")
+    if socket is None:
+        return None
+    waiting = select.poll()
+    waiting.register(socket.fileno(), select.POLLIN)
+    return waiting
+
+
+def _is_clean(protocol: ResponseHandler, waiting: select.poll | None) -> bool:
     """Whether nothing has come since the last answer, neither bytes nor the end.
 
     ``should_close`` knows of what was read; the rest may still wait in the socket.
     """
-    transport = protocol.transport
-    if transport is None or protocol.should_close:
+    if protocol.transport is None or protocol.should_close:
         return False
-    socket = transport.get_extra_info("socket")
-    if socket is None:
-        return True
-    waiting = select.poll()
-    waiting.register(socket.fileno(), select.POLLIN)
-    return not waiting.poll(0)
+    return waiting is None or not waiting.poll(0)

@@ -17,6 +17,8 @@ from aiohttp.http_parser import RawResponseMessage
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
+from denv.client.pool import Pool
+
 TRIED = ("3.14.",)
 """Releases of the library with which this is tried: it uses parts that are not documented."""
 
@@ -75,38 +77,44 @@ class PostRoute:
             }
         )
         self._max_header_bytes = max_header_bytes
+        # One endpoint's requests carry the same headers, so that they are written once.
+        self._written: tuple[dict[str, str], bytes] = ({}, self._lines({}))
 
     async def post(
         self,
-        pool: aiohttp.TCPConnector,
+        pool: Pool,
         body: bytes,
         *,
         headers: Mapping[str, str],
         limits: aiohttp.ClientTimeout,
     ) -> Posted:
         """Send a body, and wait for the head of the answer; of ``limits`` those of connecting."""
-        head = self._head(headers, len(body))
+        request = self._head(headers, len(body)) + body
         try:
             connection = await pool.connect(self._request, [], limits)
         except TimeoutError as error:
             raise aiohttp.ConnectionTimeoutError("no connection in time") from error
         try:
-            return await self._posted(connection, head, body)
+            return await self._posted(pool, connection, request)
         except BaseException:
             connection.close()
             raise
 
     def _head(self, headers: Mapping[str, str], length: int) -> bytes:
+        if headers != self._written[0]:
+            self._written = (dict(headers), self._lines(headers))
+        return b"%bContent-Length: %d\r\n\r\n" % (self._written[1], length)
+
+    def _lines(self, headers: Mapping[str, str]) -> bytes:
         merged = self._headers.copy()
         merged.update(headers)
-        merged["Content-Length"] = str(length)
         lines = [self._start, *[f"{name}: {value}" for name, value in merged.items()]]
         head = "\n".join(lines)
         if "\r" in head or "\0" in head or head.count("\n") >= len(lines):
             raise ValueError("a header holds a line break")
-        return f"{head}\n\n".replace("\n", "\r\n").encode()
+        return f"{head}\n".replace("\n", "\r\n").encode()
 
-    async def _posted(self, connection: Connection, head: bytes, body: bytes) -> Posted:
+    async def _posted(self, pool: Pool, connection: Connection, request: bytes) -> Posted:
         protocol, transport = connection.protocol, connection.transport
         if protocol is None or transport is None:
             raise aiohttp.ServerDisconnectedError
@@ -115,7 +123,8 @@ class PostRoute:
             max_line_size=self._max_header_bytes,
             max_field_size=self._max_header_bytes,
         )
-        transport.writelines((head, body))
+        pool.note_size(protocol, len(request))
+        transport.write(request)
         while True:
             message, content = await protocol.read()
             if not 100 <= message.code < 200 or message.code == 101:

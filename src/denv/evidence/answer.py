@@ -136,8 +136,8 @@ def _usage_view(answer: Answer) -> dict[str, int | None]:
 
 
 def _cut(text: str | None) -> str | None:
-    if text is None:
-        return None
+    if text is None or 4 * len(text) <= MAX_TEXT_BYTES:  # no character takes more than four
+        return text
     encoded = text.encode("utf-8", "surrogatepass")
     if len(encoded) <= MAX_TEXT_BYTES:
         return text

@@ -10,7 +10,7 @@ from typing import TypeVar
 from denv.records import CaseResult
 from denv.store import Store, StoredAnswer
 
-GATHER_S = 0.002
+GATHER_S = 0.005
 """A batch is gathered this long: next to an answer's time it is nothing, and it saves half the
 transactions of a fast endpoint."""
 
