@@ -19,13 +19,17 @@ from denv.errors import DenvError
 @click.group(
     cls=LazyGroup,
     lazy={
+        "adapter": "denv.cli.adapter:adapter",
         "alarm": "denv.cli.alarm:alarm",
         "bench": "denv.cli.bench:bench",
         "gate": "denv.cli.gate:gate",
         "lab": "denv.cli.lab:lab",
         "parity": "denv.cli.parity:parity",
+        "recipe": "denv.cli.recipe:recipe",
         "rollout": "denv.cli.rollout:rollout",
+        "router": "denv.cli.router:router",
         "serve": "denv.cli.serve:serve",
+        "suite": "denv.cli.suite:suite",
         "worker": "denv.cli.serve:worker",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
