@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from denv.errors import StoreError
-from denv.store import DeliveryAction, DeliveryState, Raise, Resolve, open_store
+from denv.store import DeliveryAction, DeliveryState, Raise, Resolve
 
 ALARM = Raise(
     once="r1/1/parity-fail",
@@ -26,10 +26,8 @@ WAITING, DELIVERED = DeliveryState.WAITING, DeliveryState.DELIVERED
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = open_store(tmp_path)
-    yield opened.alarms
-    opened.close()
+def store(opened):
+    return opened.alarms
 
 
 def owed(store, **which):

@@ -49,7 +49,13 @@ WHOLE = Exchange(
 
 
 @pytest.fixture
-def store(tmp_path):
+def store(opened):
+    opened.create_run(record())
+    return opened
+
+
+@pytest.fixture
+def file_store(tmp_path):
     opened = open_store(tmp_path)
     opened.create_run(record())
     yield opened
@@ -240,19 +246,17 @@ def test_a_run_is_made_once(store):
         store.create_run(record())
 
 
-def test_no_run_yet(tmp_path):
+def test_no_run_yet(opened):
     """A new store has no latest run."""
-    opened = open_store(tmp_path / "new")
     assert opened.latest_run() is None
-    opened.close()
 
 
 # ---------------------------------------------------------------- the file
 
 
-def test_files_are_private(store, tmp_path):
+def test_files_are_private(file_store, tmp_path):
     """The database and what lies beside it can be read by their owner alone."""
-    store.append(RUN, [answer()], [])
+    file_store.append(RUN, [answer()], [])
     files = list(tmp_path.iterdir())
     assert len(files) > 1
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
@@ -290,10 +294,11 @@ def test_what_is_no_database(tmp_path, content):
     assert path.read_bytes() == content
 
 
-def test_damage_in_the_middle(store, tmp_path):
+def test_damage_in_the_middle(file_store, tmp_path):
     """Pages that were overwritten are a StoreError when they are read, never other answers."""
-    store.append(RUN, [answer(AnswerKey(n, Side.STAGE), exchange=WHOLE) for n in range(500)], [])
-    store.close()
+    many = [answer(AnswerKey(n, Side.STAGE), exchange=WHOLE) for n in range(500)]
+    file_store.append(RUN, many, [])
+    file_store.close()
     path = tmp_path / "denv.sqlite3"
     content = bytearray(path.read_bytes())
     content[8192:-8192] = b"\xff" * (len(content) - 16384)
@@ -348,16 +353,3 @@ def test_probes_come_back_as_they_were(store):
     assert store.find_probe("m", b"k" * 32) == probe
     assert store.find_probe("m", b"x" * 32) is None
     assert store.find_probe("other", b"k" * 32) is None
-
-
-def test_a_file_from_before_measurements_takes_them(tmp_path):
-    """The tables of measurements are added to a file that was made without them."""
-    open_store(tmp_path).close()
-    with closing(sqlite3.connect(tmp_path / "denv.sqlite3")) as file:
-        file.execute("DROP TABLE probes")
-        file.execute("DROP TABLE measures")
-        file.commit()
-    opened = open_store(tmp_path)
-    opened.create_measure(MEASURE)
-    assert opened.get_measure(MEASURE.measure) == MEASURE
-    opened.close()

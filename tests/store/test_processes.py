@@ -63,7 +63,7 @@ def cases(folder, run):
     return found
 
 
-def test_two_processes_write_at_once(tmp_path):
+def test_two_processes_write_at_once(database, tmp_path):
     """Processes that begin together on a new folder both write all they have."""
     both = [writer(tmp_path / "home", run, most=150) for run in ("a", "b", "c")]
     for process in both:
@@ -74,7 +74,7 @@ def test_two_processes_write_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("after", [1, 40])
-def test_killed_process_loses_nothing_that_was_written(tmp_path, after):
+def test_killed_process_loses_nothing_that_was_written(database, tmp_path, after):
     """After a kill every append that had returned is there, and the store works."""
     process = writer(tmp_path, "r", most=10**6)
     for _ in range(after):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import insert, select
+from sqlalchemy.exc import IntegrityError
 
 from denv.errors import ActiveRolloutError, OverrideError, StepConflictError, StoreError
 from denv.store import (
@@ -22,7 +22,9 @@ from denv.store import (
     RolloutRecord,
     StepCommit,
     open_store,
+    tables,
 )
+from denv.store.sql import find_database
 
 ROOT = Path(__file__).parents[2]
 ROLLOUT = RolloutRecord(
@@ -47,13 +49,6 @@ ALARM = Raise(
     details={"n": 1},
     sinks={"pager": {"routing-key-env": "PAGER"}, "hook": {}},
 )
-
-
-@pytest.fixture
-def opened(tmp_path):
-    store = open_store(tmp_path)
-    yield store
-    store.close()
 
 
 @pytest.fixture
@@ -171,12 +166,12 @@ def test_one_active_rollout_a_stage(store):
 
 def test_the_database_itself_guards_the_stage(store, tmp_path):
     """Also who writes past this code cannot make a second active rollout."""
-    with closing(sqlite3.connect(tmp_path / "denv.sqlite3")) as file:
-        row = list(file.execute("SELECT * FROM rollouts").fetchone())
-        with pytest.raises(sqlite3.IntegrityError):
-            file.execute(
-                f"INSERT INTO rollouts VALUES ({','.join('?' * len(row))})", ["r2", *row[1:]]
-            )
+    database, _ = find_database(tmp_path)
+    with database.engine.connect() as connection:
+        row = connection.execute(select(tables.rollouts)).one()._asdict()
+        with pytest.raises(IntegrityError):
+            connection.execute(insert(tables.rollouts), {**row, "rollout": "r2"})
+    database.engine.dispose()
 
 
 def test_the_same_rollout_again(store):
@@ -253,7 +248,7 @@ print(written)
 """
 
 
-def test_processes_decide_once(tmp_path):
+def test_processes_decide_once(database, tmp_path):
     """Of three processes that write the same log one writes each line, and one wins a stage."""
     all_three = [
         subprocess.Popen(
@@ -275,18 +270,4 @@ def test_processes_decide_once(tmp_path):
     (alarm,) = store.alarms.list_alarms()
     assert alarm.repeats == 99
     assert len(store.rollouts.decisions("shared")) == 100
-    store.close()
-
-
-def test_older_file_gains_the_tables(tmp_path):
-    """Data of before rollouts are opened, keep what they hold and take rollouts."""
-    open_store(tmp_path).close()
-    names = ("rollouts", "decisions", "latches", "overrides", "stages", "alarms", "occasions")
-    with closing(sqlite3.connect(tmp_path / "denv.sqlite3")) as file:
-        for name in (*names, "deliveries", "schedules", "firings"):
-            file.execute(f"DROP TABLE {name}")
-        file.commit()
-    store = open_store(tmp_path)
-    store.rollouts.create_rollout(ROLLOUT)
-    assert store.rollouts.get_rollout("r1") == ROLLOUT
     store.close()

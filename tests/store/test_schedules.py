@@ -7,20 +7,13 @@ from dataclasses import replace
 import pytest
 
 from denv.errors import ScheduleExistsError
-from denv.store import Firing, Raise, Resolve, ScheduleRecord, open_store
+from denv.store import Firing, Raise, Resolve, ScheduleRecord
 
 SCHEDULE = ScheduleRecord(
     name="nightly", created=1.0, spec={"cron": "0 3 * * *"}, plan={"suite": "s"}, baseline="run-0"
 )
 FIRING = Firing("nightly", 100.0, "full", 101.0, "pass", "run-1", {"pass_rate": 0.99})
 DRIFT = Raise("nightly/100", "parity-drift/chat", "parity-drift", "chat", "r", "drifted", 101.0)
-
-
-@pytest.fixture
-def opened(tmp_path):
-    store = open_store(tmp_path)
-    yield store
-    store.close()
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from denv.errors import DenvError
         "adapter": "denv.cli.adapter:adapter",
         "alarm": "denv.cli.alarm:alarm",
         "bench": "denv.cli.bench:bench",
+        "db": "denv.cli.db:db",
         "gate": "denv.cli.gate:gate",
         "lab": "denv.cli.lab:lab",
         "parity": "denv.cli.parity:parity",

@@ -1,14 +1,95 @@
-"""Who carries out a run, or a part of it: lock files beside the data, gone with their process."""
+"""Who carries out a run, or a part of it: locks that are gone with their process.
+
+Beside a SQLite file they are files, in PostgreSQL they are advisory locks of a connection.
+"""
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Protocol
+
+from sqlalchemy import Connection, text
 
 from denv.errors import ResumeError, StoreError
+from denv.store.database import Database
+
+
+class Claims(Protocol):
+    """Who holds which run; ``ResumeError`` where another process does."""
+
+    def run(self, run: str) -> AbstractContextManager[None]:
+        """Hold a run for the length of the block."""
+
+    def shard(self, run: str, first: int, last: int) -> AbstractContextManager[None]:
+        """Hold some cases of a run; others may hold other cases, but nobody the whole run."""
+
+
+class FileClaims:
+    """Lock files in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def run(self, run: str) -> AbstractContextManager[None]:
+        """Hold a run for the length of the block."""
+        return claimed(self._folder / f"run-{run}.lock", run)
+
+    @contextmanager
+    def shard(self, run: str, first: int, last: int) -> Iterator[None]:
+        """Hold some cases of a run."""
+        whole = self._folder / f"run-{run}.lock"
+        part = self._folder / f"run-{run}.{first}-{last}.lock"
+        with claimed(whole, run, shared=True), claimed(part, f"{run}, cases {first} to {last},"):
+            yield
+
+
+class AdvisoryClaims:
+    """Advisory locks of PostgreSQL, held by a connection of their own."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @contextmanager
+    def run(self, run: str) -> Iterator[None]:
+        """Hold a run for the length of the block."""
+        with self._connection() as connection, _held(connection, f"run {run}", run):
+            yield
+
+    @contextmanager
+    def shard(self, run: str, first: int, last: int) -> Iterator[None]:
+        """Hold some cases of a run."""
+        part = f"{run}, cases {first} to {last},"
+        with (
+            self._connection() as connection,
+            _held(connection, f"run {run}", run, shared=True),
+            _held(connection, f"run {part}", part),
+        ):
+            yield
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        with self._database.errors(), self._database.engine.connect() as connection:
+            yield connection
+
+
+@contextmanager
+def _held(connection: Connection, name: str, run: str, *, shared: bool = False) -> Iterator[None]:
+    how = "_shared" if shared else ""
+    number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
+    taken = connection.scalar(text(f"SELECT pg_try_advisory_lock{how}(:n)"), {"n": number})
+    connection.commit()  # the lock is the connection's, not the transaction's
+    if not taken:
+        raise ResumeError(f"run {run} is being carried out by another process")
+    try:
+        yield
+    finally:
+        connection.execute(text(f"SELECT pg_advisory_unlock{how}(:n)"), {"n": number})
+        connection.commit()
 
 
 @contextmanager

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, Table
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from denv.errors import StoreError
+
+_CHANGES = 0x64656E76
+"""The lock that changes take in PostgreSQL: any number that no other program of it uses."""
+
+_HINTS = {
+    "malformed": "the file is damaged; `denv db check` tells how far",
+    "not a database": "the file is no database of denv",
+    "database is locked": "another process has written for 30 s without an end",
+}
 
 
 class Database:
@@ -16,7 +26,12 @@ class Database:
 
     def __init__(self, engine: Engine, name: str) -> None:
         self.engine = engine
-        self._name = name
+        self.name = name
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a file of this machine."""
+        return self.engine.dialect.name == "sqlite"
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -24,9 +39,9 @@ class Database:
         try:
             yield
         except DatabaseError as error:
-            raise StoreError(f"{self._name}: {error.orig}") from error
+            raise StoreError(f"{self.name}: {_told(str(error.orig))}") from error
         except SQLAlchemyError as error:
-            raise StoreError(f"{self._name}: {error}") from error
+            raise StoreError(f"{self.name}: {error}") from error
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -42,16 +57,33 @@ class Database:
 
     @contextmanager
     def change(self) -> Iterator[Connection]:
-        """Read and write what was read: one transaction that no other writer comes between.
+        """Read and write what was read: one transaction that no other change comes between.
 
-        SQLite locks the whole file here, as a lock that is taken later fails at once where
-        another process wrote meanwhile; other databases lock the rows that are read for update.
+        SQLite locks the whole file, as a lock that is taken later fails at once where another
+        process wrote meanwhile; in PostgreSQL changes wait for one another by a lock of their own.
         """
         with self.errors(), self.engine.connect() as connection:
-            if connection.dialect.name == "sqlite":
+            if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CHANGES})")
             with _committed(connection):
                 yield connection
+
+    def replacing(self, table: Table) -> str:
+        """Compile the insertion of rows, values in the columns' order, in place of equal keys."""
+        make = sqlite.insert if self.is_sqlite else postgresql.insert
+        statement = make(table)
+        others = {c.name: statement.excluded[c.name] for c in table.columns if not c.primary_key}
+        keys = [column.name for column in table.primary_key]
+        replacing = statement.on_conflict_do_update(index_elements=keys, set_=others)
+        return str(replacing.compile(dialect=self.engine.dialect))
+
+
+def _told(message: str) -> str:
+    line = " ".join(message.split())
+    hint = next((hint for sign, hint in _HINTS.items() if sign in line), None)
+    return line if hint is None else f"{line}: {hint}"
 
 
 @contextmanager

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
+    BigInteger,
     Column,
     Float,
     Index,
@@ -12,9 +15,23 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TypeDecorator,
 )
 
-SCHEMA_VERSION = 1
+
+class Words(TypeDecorator[str]):
+    """Text that people or servers wrote; what PostgreSQL cannot hold is shown as U+FFFD."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
+        """Replace NUL and lone surrogates."""
+        if value is None or (value.isascii() and "\0" not in value):
+            return value
+        whole = value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+        return whole.replace("\0", "\ufffd")
+
 
 metadata = MetaData()
 
@@ -37,6 +54,8 @@ runs = Table(
     Column("head", Text),
 )
 
+Index("runs_by_started", runs.c.started)
+
 answers = Table(
     "answers",
     metadata,
@@ -45,7 +64,7 @@ answers = Table(
     Column("side", String(16), primary_key=True),
     Column("repeat", Integer, primary_key=True),
     Column("streamed", Integer, primary_key=True),
-    Column("max_tokens", Integer, nullable=False),
+    Column("max_tokens", BigInteger, nullable=False),
     Column("answered", Float, nullable=False),
     Column("cache_key", LargeBinary(32)),
     Column("exchange", Text, nullable=False),
@@ -77,6 +96,8 @@ measures = Table(
     Column("document", Text),
 )
 
+Index("measures_by_started", measures.c.started)
+
 probes = Table(
     "probes",
     metadata,
@@ -96,9 +117,9 @@ rollouts = Table(
     "rollouts",
     metadata,
     Column("rollout", String(64), primary_key=True),
-    Column("stage", Text, nullable=False),
-    Column("active_stage", Text, unique=True),
-    Column("release", Text, nullable=False),
+    Column("stage", Words, nullable=False),
+    Column("active_stage", Words, unique=True),
+    Column("release", Words, nullable=False),
     Column("proof", String(100), nullable=False),
     Column("started", Float, nullable=False),
     Column("ended", Float),
@@ -118,8 +139,8 @@ decisions = Table(
     Column("at", Float, nullable=False),
     Column("phase", String(40), nullable=False),
     Column("event", Text, nullable=False),
-    Column("rule", String(100), nullable=False),
-    Column("text", Text, nullable=False),
+    Column("rule", Words, nullable=False),
+    Column("text", Words, nullable=False),
     Column("next_phase", String(40), nullable=False),
     Column("actions", Text, nullable=False),
     Column("detail", Text, nullable=False),
@@ -141,8 +162,8 @@ overrides = Table(
     Column("number", Integer, primary_key=True),
     Column("proof", String(100), nullable=False, index=True),
     Column("unused_proof", String(100), unique=True),
-    Column("by", Text, nullable=False),
-    Column("reason", Text, nullable=False),
+    Column("by", Words, nullable=False),
+    Column("reason", Words, nullable=False),
     Column("at", Float, nullable=False),
     Column("used_by", String(64)),
     Column("used_at", Float),
@@ -151,7 +172,7 @@ overrides = Table(
 stages = Table(
     "stages",
     metadata,
-    Column("stage", Text, primary_key=True),
+    Column("stage", Words, primary_key=True),
     Column("incumbent", Text),
     Column("weights", Text),
     Column("weighed", Float),
@@ -163,12 +184,12 @@ alarms = Table(
     "alarms",
     metadata,
     Column("alarm", String(64), primary_key=True),
-    Column("identity", Text, nullable=False),
-    Column("open_identity", Text, unique=True),
+    Column("identity", Words, nullable=False),
+    Column("open_identity", Words, unique=True),
     Column("kind", String(40), nullable=False),
-    Column("stage", Text, nullable=False),
-    Column("release", Text, nullable=False),
-    Column("summary", Text, nullable=False),
+    Column("stage", Words, nullable=False),
+    Column("release", Words, nullable=False),
+    Column("summary", Words, nullable=False),
     Column("run", String(64)),
     Column("rollout", String(64)),
     Column("details", Text, nullable=False),
@@ -176,7 +197,7 @@ alarms = Table(
     Column("last", Float, nullable=False),
     Column("repeats", Integer, nullable=False),
     Column("resolved", Float),
-    Column("resolved_by", Text),
+    Column("resolved_by", Words),
 )
 
 Index("alarms_by_opened", alarms.c.opened)
@@ -184,7 +205,7 @@ Index("alarms_by_opened", alarms.c.opened)
 occasions = Table(
     "occasions",
     metadata,
-    Column("once", String(200), primary_key=True),
+    Column("once", Words, primary_key=True),
     Column("alarm", String(64), nullable=False),
     Column("at", Float, nullable=False),
 )
@@ -193,13 +214,13 @@ deliveries = Table(
     "deliveries",
     metadata,
     Column("alarm", String(64), primary_key=True),
-    Column("sink", String(200), primary_key=True),
+    Column("sink", Words, primary_key=True),
     Column("action", String(16), primary_key=True),
     Column("state", String(16), nullable=False),
     Column("settings", Text, nullable=False),
     Column("created", Float, nullable=False),
     Column("attempts", Integer, nullable=False),
-    Column("last_error", Text),
+    Column("last_error", Words),
     Column("next_at", Float),
     Column("delivered", Float),
 )
@@ -211,11 +232,11 @@ Index("deliveries_by_state", deliveries.c.state, deliveries.c.created)
 schedules = Table(
     "schedules",
     metadata,
-    Column("name", String(200), primary_key=True),
+    Column("name", Words, primary_key=True),
     Column("created", Float, nullable=False),
     Column("spec", Text, nullable=False),
     Column("plan", Text, nullable=False),
-    Column("paused", Text),
+    Column("paused", Words),
     Column("baseline", String(64)),
     Column("detector", Text, nullable=False),
     Column("last_slot", Float),
@@ -224,7 +245,7 @@ schedules = Table(
 firings = Table(
     "firings",
     metadata,
-    Column("schedule", String(200), primary_key=True),
+    Column("schedule", Words, primary_key=True),
     Column("slot", Float, primary_key=True),
     Column("kind", String(16), primary_key=True),
     Column("at", Float, nullable=False),
