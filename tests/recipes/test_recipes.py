@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 from denv.errors import UsageError
-from denv.recipes import load, names
+from denv.recipes import Adapter, load, load_folder, names
 from denv.records import Kind
-from denv.suite import load_suite
+from denv.runner.recipes import check_recipe
 
 GOOD = """\
 description: A small model
@@ -16,6 +16,12 @@ golden: golden.jsonl
 max-tokens: 64
 pass: {exact: 99.5%, tool-calls: "0.9"}
 engines: {some-engine: One thread.}
+models: [Small-*, small]
+confidence: 95%
+sampling: {temperature: 1, top-p: 0.95, top-k: 20}
+adapter: {name: deepseek, thinking: true, levels: [low, high]}
+limits: [It is small.]
+answers: answers.jsonl
 """
 
 
@@ -29,7 +35,8 @@ def write(tmp_path):
         (folder / "recipe.yaml").write_text(text, "utf-8")
         (folder / "suite.jsonl").touch()
         (folder / "golden.jsonl").touch()
-        return load("small", tmp_path)
+        (folder / "answers.jsonl").touch()
+        return load_folder(folder)
 
     return read
 
@@ -43,6 +50,12 @@ def test_every_field_is_read(write, tmp_path):
     assert recipe.max_tokens == 64
     assert recipe.thresholds == {Kind.EXACT: Fraction(199, 200), Kind.TOOL_CALLS: Fraction(9, 10)}
     assert recipe.engines == {"some-engine": "One thread."}
+    assert recipe.answers == tmp_path / "small" / "answers.jsonl"
+    assert recipe.models == ("Small-*", "small")
+    assert recipe.confidence == Fraction(19, 20)
+    assert recipe.sampling == {"temperature": 1, "top_p": 0.95, "top_k": 20}
+    assert recipe.adapter == Adapter("deepseek", {"thinking": True, "levels": ["low", "high"]})
+    assert recipe.limits == ("It is small.",)
 
 
 def test_only_description_and_suite_are_needed(write):
@@ -51,6 +64,21 @@ def test_only_description_and_suite_are_needed(write):
     assert (recipe.golden, recipe.max_tokens) == (None, None)
     assert not recipe.thresholds
     assert not recipe.engines
+    assert (recipe.answers, recipe.confidence, recipe.adapter) == (None, None, None)
+    assert (recipe.models, recipe.limits) == ((), ())
+
+
+def test_the_digest_is_of_all_that_decides_a_run(write, tmp_path):
+    """A recipe's label changes with its file, its suite and its golden prompts alone."""
+    before = write(GOOD)
+    folder = tmp_path / "small"
+    (folder / "notes.txt").write_text("anything")
+    assert load_folder(folder).label == before.label
+    for name in ("suite.jsonl", "golden.jsonl", "recipe.yaml"):
+        label = load_folder(folder).label
+        (folder / name).write_text((folder / name).read_text() + "\n")
+        assert load_folder(folder).label != label
+    assert before.label.startswith("small sha256:")
 
 
 @pytest.mark.parametrize(
@@ -68,6 +96,13 @@ def test_only_description_and_suite_are_needed(write):
         ("description: d\nsuite: suite.jsonl\npass:\n  speed: 9%\n", 3, "pass"),
         ("description: d\nsuite: suite.jsonl\npass: 99%\n", 3, "pass"),
         ("description: d\nsuite: suite.jsonl\n? [a]\n: b\n", 3, "a key must"),
+        ("description: d\nsuite: suite.jsonl\nconfidence: 100%\n", 3, "confidence"),
+        ("description: d\nsuite: suite.jsonl\nsampling: {top-p: 2}\n", 3, "sampling.top-p"),
+        ("description: d\nsuite: suite.jsonl\nsampling: {heat: 1}\n", 3, "sampling.heat"),
+        ("description: d\nsuite: suite.jsonl\nadapter: {mode: x}\n", 3, "adapter.name"),
+        ("description: d\nsuite: suite.jsonl\nlimits: x\n", 3, "limits"),
+        ("description: d\nsuite: suite.jsonl\nmodels: ['']\n", 3, "models[0]"),
+        ("description: d\nsuite: suite.jsonl\nanswers: none.jsonl\n", 3, "answers"),
         ("suite: suite.jsonl\n", 1, "description"),
         ("description: d\n", 1, "suite"),
         ("- description\n", 1, "not a mapping"),
@@ -87,18 +122,24 @@ def test_what_is_not_yaml_names_the_line(write):
         write("description: d\nsuite: ]\n")
 
 
-@pytest.mark.parametrize("name", ["nowhere", "..", "", "smollm2/../smollm2"])
+@pytest.mark.parametrize("name", ["nowhere", "", "smollm"])
 def test_unknown_recipe_lists_the_known(name):
     """A name that is not a recipe's is an error with the names that are."""
     with pytest.raises(UsageError, match=r"known are .*smollm2"):
         load(name)
 
 
+@pytest.mark.parametrize("path", ["..", "./nowhere", "smollm2/../smollm2"])
+def test_a_path_without_a_recipe_says_so(path, tmp_path, monkeypatch):
+    """What holds a slash or begins with a dot is a path, never a name."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"no recipe: there is no recipe\.yaml"):
+        load(path)
+
+
 @pytest.mark.parametrize("name", names())
-def test_shipped_recipes_are_valid(name):
-    """Each shipped recipe has a valid suite that holds every kind its thresholds count."""
-    recipe = load(name)
-    kinds = {case.check.kind for case in load_suite(recipe.suite)}
-    assert set(recipe.thresholds) <= kinds
-    if recipe.golden is not None:
-        assert list(load_suite(recipe.golden))
+def test_shipped_recipes_are_complete(name):
+    """Every shipped recipe passes its own check: each case tells a right from a wrong answer."""
+    found = check_recipe(load(name))
+    assert found.problems == ()
+    assert len(found.rehearsed) >= found.cases

@@ -1,0 +1,62 @@
+"""YAML as JavaScript's parsers read it: only ``true`` and ``false`` are booleans, dates are texts.
+
+PyYAML reads YAML 1.1, where ``no`` and ``on`` are booleans, ``1:30`` is 90 and ``010`` is 8.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from denv.errors import UsageError
+
+_PLAIN = {
+    "tag:yaml.org,2002:bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    "tag:yaml.org,2002:int": (r"[-+]?[0-9]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    "tag:yaml.org,2002:float": (
+        r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?",
+        "-+0123456789.",
+    ),
+    "tag:yaml.org,2002:null": (r"~|null|Null|NULL|", "~nN\0"),
+    "tag:yaml.org,2002:merge": (r"<<", "<"),
+}
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader with the resolvers of YAML 1.2's core, and merge keys."""
+
+
+_Loader.yaml_implicit_resolvers = {}
+for _tag, (_pattern, _first) in _PLAIN.items():
+    _starts = ["" if each == "\0" else each for each in _first]
+    _Loader.add_implicit_resolver(_tag, re.compile(rf"(?:{_pattern})\Z"), _starts)
+
+
+def _integer(_: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
+    text = node.value
+    return int(text, 16) if text.startswith("0x") else int(text)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
+
+
+def load_yaml(text: str, *, source: str) -> Any:
+    """Read one document.
+
+    Raises
+    ------
+    UsageError
+        It is no YAML, with its line; or it is nested or numbered beyond what can be read.
+    """
+    try:
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a safe loader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f":{mark.line + 1}" if mark else ""
+        raise UsageError(f"{source}{line}: not YAML: {error.problem or error.context}") from None
+    except yaml.YAMLError as error:
+        raise UsageError(f"{source}: not YAML: {' '.join(str(error).split())}") from None
+    except (RecursionError, ValueError) as error:
+        raise UsageError(f"{source}: cannot be read: {error}") from None

@@ -1,0 +1,258 @@
+"""Samples of an Inspect log are asked as they were, and compared as their scorer compared."""
+
+import io
+import json
+import zipfile
+
+import pytest
+import regex
+
+from denv.errors import UsageError
+from denv.records import Contains, Regex
+from denv.suite.imports import open_archive, open_json, read_inspect
+
+
+def header(*scorers, **changes):
+    listed = [{"name": name, "options": options} for name, options in scorers]
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {"task": "demo/capitals", "model": "m", "scorers": listed},
+        "plan": {"steps": [{"solver": "generate", "params": {}}], "config": {}},
+        **changes,
+    }
+
+
+def sample(**changes):
+    return {
+        "id": 1,
+        "epoch": 1,
+        "input": "Capital of France?",
+        "target": "Paris",
+        "messages": [
+            {"role": "system", "content": "One word.", "source": None},
+            {"role": "user", "content": "Capital of France?", "source": "input"},
+            {"role": "assistant", "content": "Paris", "source": "generate"},
+        ],
+        **changes,
+    }
+
+
+def read(log, *samples):
+    return read_inspect(log, samples, source="log.json")
+
+
+INCLUDES = header(("includes", {}))
+
+
+def whys(imported):
+    return [each.why for each in imported.leftovers if each.case]
+
+
+def test_what_was_asked_is_asked():
+    """The messages up to the model's answer are the case's, with the solvers' system message."""
+    (case,) = read(INCLUDES, sample()).cases
+    assert case.id == "capitals-1"
+    assert case.fields["messages"] == [
+        {"role": "system", "content": "One word."},
+        {"role": "user", "content": "Capital of France?"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scorer", "target", "answers"),
+    [
+        (("includes", {}), "Paris", {"It is paris.": True, "Lyon": False}),
+        (("includes", {}), ["Rome", "Roma"], {"ROMA": True, "Milan": False}),
+        (("match", {}), "Paris", {"It is PARIS!": True, "Paris it is": False}),
+        (("match", {"location": "begin"}), "Paris", {"**Paris**, yes": True, "In Paris": False}),
+        (("match", {"location": "exact"}), "Paris.", {" paris ": True, "Paris is": False}),
+        (("match", {"location": "any"}), "Paris", {"in Paris now": True, "Lyon": False}),
+        (("match", {"ignore_case": False}), "Paris", {"Paris": True, "paris": False}),
+        (("inspect_ai/match", {}), ["4", "four"], {"It is four": True, "five": False}),
+    ],
+)
+def test_scorers_become_patterns(scorer, target, answers):
+    """Case, place and the punctuation around an answer count as the scorer counts them."""
+    (case,) = read(header(scorer), sample(target=target)).cases
+    assert isinstance(case.check, Regex)
+    for answer, passes in answers.items():
+        assert (regex.search(case.check.pattern, answer) is not None) is passes, answer
+
+
+def test_exact_containment_is_a_contains_case():
+    """One target in its own case needs no pattern."""
+    log = header(("includes", {"ignore_case": False}))
+    assert read(log, sample()).cases[0].check == Contains("Paris")
+
+
+def test_the_first_scorer_that_can_be_carried_decides():
+    """Others are named; without any the samples are left behind."""
+    found = read(header(("model_graded_qa", {}), ("includes", {})), sample())
+    assert len(found.cases) == 1
+    assert [each.where for each in found.leftovers] == [
+        "log.json: field scorer model_graded_qa, in 1"
+    ]
+    none = read(header(("match", {"numeric": True})), sample())
+    assert whys(none) == ["no scorer can be carried over: match"]
+
+
+def test_old_logs_name_their_scorer_among_the_results():
+    """A log without a list of scorers names them with its results."""
+    log = {
+        "eval": {"task": "t"},
+        "results": {"scores": [{"name": "accuracy", "scorer": "includes", "params": {}}]},
+    }
+    old = sample(messages=[{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}])
+    (case,) = read(log, old).cases
+    assert case.fields["messages"] == [{"role": "user", "content": "Q"}]
+
+
+def test_a_sample_without_messages_is_asked_by_its_input():
+    """Its input is a question or a conversation."""
+    talk = [{"role": "user", "content": [{"type": "text", "text": "a"}]}]
+    first, second = read(INCLUDES, sample(messages=[]), sample(id=2, messages=[], input=talk)).cases
+    assert first.fields["messages"][0]["content"] == "Capital of France?"
+    assert second.fields["messages"] == [{"role": "user", "content": "a"}]
+
+
+def test_calls_before_the_answer_are_written_as_the_api_has_them():
+    """An example with a tool's use in the prompt is carried in the API's own form."""
+    messages = [
+        {"role": "user", "content": "Q", "source": "input"},
+        {
+            "role": "assistant",
+            "content": "",
+            "source": "input",
+            "tool_calls": [
+                {"id": "c1", "function": "add", "arguments": {"a": 1}, "type": "function"}
+            ],
+        },
+        {"role": "tool", "content": "2", "tool_call_id": "c1", "function": "add"},
+        {"role": "assistant", "content": "two", "source": "generate"},
+    ]
+    (case,) = read(INCLUDES, sample(messages=messages)).cases
+    assert case.fields["messages"][1]["tool_calls"] == [
+        {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+    ]
+    assert case.fields["messages"][2] == {"role": "tool", "content": "2", "tool_call_id": "c1"}
+
+
+GENERATED = {"role": "assistant", "content": "x", "source": "generate"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"target": ""}, "no target"),
+        ({"target": []}, "no target"),
+        ({"messages": [*sample()["messages"], GENERATED]}, "answers 2 times"),
+        ({"messages": [*sample()["messages"], {"role": "user", "content": "more"}]}, "goes on"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image", "image": "x"}]}]},
+            "holds image",
+        ),
+        ({"messages": [{"role": "user", "content": "attachment://0f"}]}, "not in the log"),
+        ({"messages": None, "input": None}, "has no input"),
+        (
+            {"messages": [{"role": "tool", "content": "x"}, {"role": "assistant", "content": "y"}]},
+            "does not say which answers",
+        ),
+    ],
+)
+def test_what_a_case_cannot_be_is_listed(changes, why):
+    """Several turns, pictures, missing parts and targets: the sample is named with its reason."""
+    found = read(INCLUDES, sample(**changes))
+    assert found.cases == ()
+    assert found.leftovers[0].where == "log.json: sample 1"
+    assert why in whys(found)[0]
+
+
+def test_attachments_are_put_back():
+    """A long text that was kept apart stands in its place again."""
+    asked = [{"role": "user", "content": "attachment://0f", "source": "input"}]
+    (case,) = read(INCLUDES, sample(messages=asked, attachments={"0f": "long"})).cases
+    assert case.fields["messages"][0]["content"] == "long"
+
+
+def test_epochs_are_asked_once():
+    """Later epochs ask the same again, and are counted."""
+    found = read(INCLUDES, sample(), sample(epoch=2), sample(epoch=3))
+    assert len(found.cases) == 1
+    assert [each.where for each in found.leftovers] == ["log.json: field epoch, in 2"]
+
+
+def test_settings_of_the_generation_are_carried_or_counted():
+    """The limit and the stops are a case's own; others are told."""
+    log = header(("includes", {}))
+    log["plan"]["config"] = {"max_tokens": 32, "temperature": 0.5, "stop_seqs": ["\n"]}
+    found = read(log, sample())
+    assert (found.cases[0].fields["max_tokens"], found.cases[0].fields["stop"]) == (32, ["\n"])
+    assert [each.where for each in found.leftovers] == ["log.json: field temperature, in 1"]
+
+
+def archive(entries):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for name, value in entries.items():
+            zipped.writestr(name, json.dumps(value))
+    file.seek(0)
+    return file
+
+
+def test_both_forms_of_a_log_are_read():
+    """One JSON document, with NaN among its metrics, and a zip archive hold the same samples."""
+    samples = [sample(id=number) for number in (2, 10, 1)]
+    text = json.dumps({**INCLUDES, "samples": samples, "results": {"value": float("nan")}})
+    plain = read_inspect(*open_json(text, source="a"), source="a")
+    entries = {f"samples/{each['id']}_epoch_1.json": each for each in samples}
+    zipped = archive({"header.json": INCLUDES, "summaries.json": [], **entries})
+    packed = read_inspect(*open_archive(zipped, source="a"), source="a")
+    assert [case.id for case in plain.cases] == ["capitals-2", "capitals-10", "capitals-1"]
+    assert [case.id for case in packed.cases] == ["capitals-1", "capitals-2", "capitals-10"]
+
+
+@pytest.mark.parametrize("name", ["_journal/start.json", "start.json"])
+def test_unfinished_and_old_archives_are_read(name):
+    """What is said of all samples may stand in the journal, or where old logs had it."""
+    zipped = archive({name: INCLUDES, "samples/1_epoch_1.json": sample()})
+    assert len(read_inspect(*open_archive(zipped, source="a"), source="a").cases) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        (io.BytesIO(b"PK no zip"), "not a zip archive"),
+        (archive({"other.json": {}}), "no log of Inspect"),
+        (archive({"header.json": [1]}), "header.json: not a JSON object"),
+    ],
+)
+def test_what_is_no_archive_is_an_error(file, why):
+    """Each says what is wrong with the file."""
+    with pytest.raises(UsageError, match=why):
+        open_archive(file, source="log.eval")
+
+
+def test_a_compression_that_cannot_be_read_says_what_to_do():
+    """An archive in a compression that this Python lacks names the way around it."""
+    raw = bytearray(archive({"header.json": INCLUDES}).getvalue())
+    for mark, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        place = raw.index(mark) + at
+        raw[place : place + 2] = (98).to_bytes(2, "little")  # PPMd, which no Python reads
+    with pytest.raises(UsageError, match="inspect log convert"):
+        open_archive(io.BytesIO(bytes(raw)), source="log.eval")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a JSON object"),
+        ('{"samples": []}', "no log of Inspect"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_document_is_an_error(text, why):
+    """Each says what is wrong with the file."""
+    with pytest.raises(UsageError, match=why):
+        open_json(text, source="log.json")

@@ -1,0 +1,36 @@
+"""YAML is read as JavaScript's parsers read it."""
+
+import pytest
+
+from denv.errors import UsageError
+from denv.suite.imports import load_yaml
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: no", {"a": "no"}),
+        ("a: on", {"a": "on"}),
+        ("a: true", {"a": True}),
+        ("a: 1:30", {"a": "1:30"}),
+        ("a: 010", {"a": 10}),
+        ("a: 0x1F", {"a": 31}),
+        ("a: 1.50", {"a": 1.5}),
+        ("a: 1e3", {"a": 1000.0}),
+        ("a: 2024-01-01", {"a": "2024-01-01"}),
+        ("a:", {"a": None}),
+        ("a: ~", {"a": None}),
+        ("a: '1'", {"a": "1"}),
+        ("a: &x {b: 1}\nc: {<<: *x, d: 2}", {"a": {"b": 1}, "c": {"b": 1, "d": 2}}),
+    ],
+)
+def test_values_are_those_of_yaml_1_2(text, value):
+    """Words are texts, dates are texts, numbers are decimal, anchors and merges work."""
+    assert load_yaml(text, source="c.yaml") == value
+
+
+@pytest.mark.parametrize("text", ["a: [", "a: !!python/object:os.system x", "a: \t- b"])
+def test_what_is_no_yaml_names_the_line(text):
+    """A file that does not parse, or wants objects made, is one clear error."""
+    with pytest.raises(UsageError, match=r"^c\.yaml:1: not YAML"):
+        load_yaml(text, source="c.yaml")
