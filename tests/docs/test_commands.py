@@ -93,7 +93,7 @@ def test_every_command_that_is_named_exists(page):
     """A page names no command that there is not."""
     named = set(
         re.findall(
-            r"denv ((?:alarm|bench|lab|parity|rollout)(?: measure| schedule)? [a-z]+)`", text(page)
+            r"denv ((?:alarm|bench|db|lab|parity|recipe|rollout|suite)(?: measure| schedule)? [a-z]+)`", text(page)
         )
     )
     groups = {" ".join(name.split()[:-1]) for name in COMMANDS}
