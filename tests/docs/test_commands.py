@@ -10,7 +10,8 @@ from tests.docs.pages import DOCS, PAGES, ROOT, all_commands, commands, options_
 from tests.docs.pages import text_of as text
 
 COMMANDS = dict(all_commands())
-OPTIONS = {"--quick"}.union(*map(options_of, COMMANDS.values()))
+BENCHMARKS = {"--cases", "--rounds", "--rate", "--requests", "--seconds", "--streams"}
+OPTIONS = {"--quick"}.union(BENCHMARKS, *map(options_of, COMMANDS.values()))
 PAGE_OF = {
     "adapter": "adapter.md",
     "alarm list": "alarms.md",
@@ -93,7 +94,9 @@ def test_every_command_that_is_named_exists(page):
     """A page names no command that there is not."""
     named = set(
         re.findall(
-            r"denv ((?:alarm|bench|db|lab|parity|recipe|rollout|suite)(?: measure| schedule)? [a-z]+)`", text(page)
+            r"denv ((?:alarm|bench|db|lab|parity|recipe|rollout|suite)"
+            r"(?: measure| schedule)? [a-z]+)`",
+            text(page),
         )
     )
     groups = {" ".join(name.split()[:-1]) for name in COMMANDS}
