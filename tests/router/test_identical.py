@@ -184,7 +184,7 @@ def test_connections_are_shared(both):
 @pytest.mark.parametrize("failure", ["503", "cut"])
 def test_retries_are_the_same(tmp_path, failure):
     """What a stage sees again after it failed, and how often, does not depend on who asked."""
-    with standing(tmp_path) as (stage, url):
+    with standing(tmp_path, settings="health: {failures: 100}\n") as (stage, url):
         failing = b"" if failure == "cut" else whole(b"{}", status=b"503 Unavailable")
         stage.answer = lambda _: failing
         body = b'{"model":"m","messages":[{"role":"user","content":"a"}]}'
