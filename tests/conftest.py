@@ -1,10 +1,18 @@
-"""Profiles of Hypothesis: no deadlines, which busy machines miss; mutants meet few examples."""
+"""What many parts need: a store, stub servers, and profiles of Hypothesis.
+
+The profiles know no deadlines, which busy machines miss; mutants meet few examples.
+"""
 
 from __future__ import annotations
 
 import os
+from contextlib import AsyncExitStack
 
+import pytest
 from hypothesis import Phase, settings
+
+from denv.store import open_store
+from tests.stubs import StubServer
 
 settings.register_profile(
     "mutants",
@@ -16,3 +24,23 @@ settings.register_profile(
 )
 settings.register_profile("everyday", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "everyday"))
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """Open a store in a fresh data folder."""
+    monkeypatch.setenv("DENV_HOME", str(tmp_path / "home"))
+    opened = open_store(tmp_path / "home")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+async def serve():
+    """Start stub servers that end with the test."""
+    async with AsyncExitStack() as stack:
+
+        async def start(handler=None, **options):
+            return await stack.enter_async_context(StubServer(handler, **options))
+
+        yield start

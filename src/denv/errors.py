@@ -17,6 +17,7 @@
     │   └── StoreError          the data folder cannot be read or written
     │       └── StepConflictError   a rollout's log that has another decision there
     ├── RolloutRefusedError     exit 1: a stage that must first be taken back
+    ├── RolloutSupersededError  exit 130: a rollout that gave way before it began
     └── RunCancelledError       exit 130: interrupted, with what is known kept
 
 Faults of the endpoints under test are never exceptions out of a run: they are fields of an
@@ -100,6 +101,12 @@ class RolloutRefusedError(DenvError):
     """A rollout may not begin: its stage may still send traffic to a failed release."""
 
     exit_code = 1
+
+
+class RolloutSupersededError(DenvError):
+    """A rollout gave way to a newer one before it began; nothing was changed for it."""
+
+    exit_code = 130
 
 
 class RunCancelledError(DenvError):

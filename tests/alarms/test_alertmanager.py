@@ -27,8 +27,8 @@ async def hook():
 
 
 @pytest.fixture
-async def url(hook, tmp_path):
-    async with alertmanager(tmp_path, hook.url) as address:
+async def url(hook):
+    async with alertmanager(hook.url) as address:
         yield address
 
 

@@ -317,6 +317,18 @@ async def test_a_command_that_hangs_is_ended_with_its_children(tmp_path):
             await asyncio.sleep(0.05)
 
 
+async def test_what_key_files_hold_is_masked_too(tmp_path):
+    """A command that prints a secret of the release, wherever that stands, tells nobody of it."""
+    script = "import sys; sys.exit('refused: sk-of-a-key-file')"
+    program = tmp_path / "prints.py"
+    program.write_text(script, "utf-8")
+    settings = {"command": {"run": [sys.executable, str(program)]}}
+    sink = make_sink(settings, hidden=[Secret("sk-of-a-key-file")])
+    with pytest.raises(DeliveryError) as failed:
+        await sink.deliver(ALARM, Action.FIRE)
+    assert str(failed.value) == "ended with exit code 1: refused: ***"
+
+
 async def test_why_a_command_failed_is_told_without_secrets(tmp_path, monkeypatch, capfd):
     """The last line of its standard error is the reason; no value of the environment is in it."""
     monkeypatch.setenv("PLAIN_NAME", "value-of-a-key-env")

@@ -116,9 +116,26 @@ async def test_a_release_without_sinks(denv, release):
     assert ended.lines == [f"denv: {release()}: alarms: the release names no sink"]
 
 
-async def test_a_real_alertmanager_tells_its_receiver(denv, hook, release, tmp_path):
+async def test_a_command_that_prints_a_key_file_tells_nobody_of_it(denv, release, tmp_path):
+    """What the release's key files hold is masked in the reason, on both streams."""
+    key = tmp_path / "stage.key"
+    key.write_text("sk-0123456789-of-a-file\n", "utf-8")
+    key.chmod(0o600)
+    script = f"import sys; sys.exit('no: ' + open({str(key)!r}).read())"
+    path = release({"command": {"run": [sys.executable, "-c", script]}})
+    keyed = path.read_text("utf-8").replace("stage:\n", f"stage:\n  key-file: {key}\n")
+    path.write_text(keyed, "utf-8")
+    ended = await denv("alarm", "test", path)
+    assert ended.code == 1
+    assert ended.out.splitlines() == [
+        f"command {sys.executable}: not taken: ended with exit code 1: no: ***"
+    ]
+    assert "0123456789" not in ended.out + ended.err
+
+
+async def test_a_real_alertmanager_tells_its_receiver(denv, hook, release):
     """Through a real Alertmanager each test is one notification of its own."""
-    async with alertmanager(tmp_path, hook.url) as url:
+    async with alertmanager(hook.url) as url:
         path = release({"alertmanager": url})
         assert [(await denv("alarm", "test", path)).code for _ in range(2)] == [0, 0]
         async with asyncio.timeout(10):

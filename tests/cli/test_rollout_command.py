@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from contextlib import closing
+from typing import get_args
 
 import pytest
+from jsonschema import Draft202012Validator, ValidationError
 
+from denv.cli.rollview import now_document
 from denv.records import Kind, Verdict
 from denv.release import load_release
 from denv.rollout import states
-from denv.rollout.engine.admitting import admit
+from denv.rollout.engine.admitting import admit, terms_of
 from denv.rollout.engine.commits import commit_of
 from denv.rollout.engine.orders import order_of
 from denv.rollout.plan import freeze
-from denv.store import open_store
+from denv.rollout.states.rules import Rule
+from denv.schemas import schema
+from denv.store import RolloutRecord, open_store
 from tests.rollout.engine.staging import Releases
 
 
@@ -23,6 +29,12 @@ from tests.rollout.engine.staging import Releases
 async def releases(tmp_path, serve):
     """Give what writes releases, to servers that nobody asks here."""
     return Releases(tmp_path, stage=await serve(), reference=await serve())
+
+
+def followed(document):
+    """Hold a document against its schema, and give it."""
+    Draft202012Validator(schema("rollout-1")).validate(document)
+    return document
 
 
 class Table:
@@ -138,7 +150,7 @@ async def test_status_needs_no_engine(denv, releases, home):
     table = Table(home, releases.write())
     table.decide(states.ReplicasStarted(answers=table.state.pending[0].number))
     ended = await denv("rollout", "status", "--json")
-    document = json.loads(ended.out)
+    document = followed(json.loads(ended.out))
     assert ended.code == 0
     assert document["schema"] == "denv.rollout/1"
     assert document["phase"] == "health"
@@ -174,7 +186,9 @@ async def test_how_it_ended_is_the_exit_code(denv, releases, home):
     )
     table.decide(states.WeightsRestored(answers=table.state.pending[0].number))
     table.decide(states.ReplicasStopped(answers=table.state.pending[0].number))
-    assert (await denv("rollout", "status", "r1")).code == 1
+    ended = await denv("rollout", "status", "r1", "--json")
+    assert ended.code == 1
+    followed(json.loads(ended.out))
     given = await denv("rollout", "override", "r1", "--reason", "network", "--by", "ann")
     assert given.code == 0
     assert table.store.rollouts.overrides(table.plan.proof_digest)[0].reason == "network"
@@ -182,6 +196,62 @@ async def test_how_it_ended_is_the_exit_code(denv, releases, home):
     assert again.code == 2
     told = await denv("rollout", "rollback", "r1", "--reason", "x")
     assert told.lines == ["denv: rollout r1 has ended (rolled-back)"]
+
+
+def test_the_schema_refuses_what_is_not_of_it(home):
+    """A rollout that waits for its turn follows the schema; one with a field more does not."""
+    with closing(open_store(home)) as store:
+        waiting = now_document(store, "r1")
+    followed(waiting)
+    with pytest.raises(ValidationError):
+        followed({**waiting, "more": 1})
+    rollout = schema("rollout-1")["$defs"]["rollout"]
+    assert set(rollout["required"]) == set(rollout["properties"])
+
+
+def test_the_schema_names_each_phase_event_and_rule():
+    """What a rollout may say is what its table has."""
+    decision = schema("rollout-1")["$defs"]["decision"]["properties"]
+    assert set(decision["phase"]["enum"]) == {phase.value for phase in states.Phase}
+    assert set(decision["rule"]["enum"]) == {rule.value for rule in Rule}
+    events = get_args(get_args(states.Event)[0])
+    named = {each.__dataclass_fields__["type"].default for each in events}
+    assert set(decision["event"]["enum"]) == named
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+async def test_a_list_is_readable(denv, releases, home, monkeypatch, columns):
+    """Each rollout is a line below its stage, whole, and nothing is wider than the terminal."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    plan = freeze(load_release(releases.write("chat-r8-long-name")), data_folder=home)
+    state = states.state_to_json(states.State(terms=terms_of(plan, has_incumbent=False)))
+    phases = ("promoted", "rollback-incomplete", "baking")
+    store = open_store(home)
+    for n, phase in enumerate(phases):
+        store.rollouts.create_rollout(
+            RolloutRecord(
+                rollout=f"r20261130-19053{n}-2bb66{n}",
+                stage=f"https://models.example.com/chat-{n % 2}/v1",
+                release=plan.release,
+                proof=plan.proof_digest,
+                started=1_700_000_000.0 + n,
+                plan={},
+                state=state,
+                phase=phase,
+                ended=1_700_000_300.0 if phase == "promoted" else None,
+            )
+        )
+    store.close()
+    lines = (await denv("rollout", "list")).out.splitlines()
+    assert all(len(line.rstrip()) <= columns for line in lines)
+    for n, phase in enumerate(phases):
+        (line,) = [each for each in lines if f"r20261130-19053{n}-2bb66{n}" in each]
+        assert phase in line
+        assert "0/2" in line
+        assert ("2023-11-14 22:13" in line) is (columns == 120)
+    text = "".join("".join(lines).split())
+    assert text.count("https://models.example.com/chat-") == 2
+    assert "chat-r8" in text
 
 
 async def test_there_is_nothing_to_show(denv, home):
@@ -212,7 +282,7 @@ async def test_weights_that_were_not_read_back_are_shown_as_wanted(denv, release
     table.store.rollouts.set_weights(releases.stage.url, noted, at=1.0)
     shown = await denv("rollout", "status", "r1")
     assert "wanted, not confirmed" in shown.out
-    found = json.loads((await denv("rollout", "status", "r1", "--json")).out)
+    found = followed(json.loads((await denv("rollout", "status", "r1", "--json")).out))
     assert found["weights_confirmed"] is False
     table.decide(states.WeightsRestored(answers=number))
     shown = await denv("rollout", "status", "r1")

@@ -17,6 +17,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from denv import strictjson
+from denv.recipes import load
 from denv.report import validate
 from denv.store import open_store
 from tests import suites
@@ -318,7 +319,7 @@ async def test_recipe_brings_its_suite(denv, serve):
     stub = await serve()
     ended = await denv("parity", "run", "--recipe", "smollm2", *sides(stub), "--json", "-")
     document = json.loads(ended.out)
-    assert document["recipe"] == "smollm2"
+    assert document["recipe"] == load("smollm2").label
     checked = await denv("parity", "check", "--recipe", "smollm2", "--json")
     assert checked.code == 0
     assert json.loads(checked.out)["suite"] == document["suite"]

@@ -1,4 +1,4 @@
-"""What tests of rollouts need: a store, stub endpoints, and releases that name them."""
+"""What tests of rollouts need: web applications, and releases."""
 
 from __future__ import annotations
 
@@ -7,29 +7,14 @@ from contextlib import AsyncExitStack
 import pytest
 from aiohttp.test_utils import TestServer
 
+from denv.client import retry
 from denv.release import load_release
-from denv.store import open_store
-from tests.stubs import StubServer
 
 
-@pytest.fixture
-def store(tmp_path, monkeypatch):
-    """Open a store in a fresh data folder."""
-    monkeypatch.setenv("DENV_HOME", str(tmp_path / "home"))
-    opened = open_store(tmp_path / "home")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-async def serve():
-    """Start stub endpoints that end with the test."""
-    async with AsyncExitStack() as stack:
-
-        async def start(handler=None, **options):
-            return await stack.enter_async_context(StubServer(handler, **options))
-
-        yield start
+@pytest.fixture(autouse=True)
+def _quick_retries(monkeypatch):
+    """Wait no time between a client's tries: that it waits is tested where it does."""
+    monkeypatch.setattr(retry, "BASE_S", 0.01)
 
 
 @pytest.fixture

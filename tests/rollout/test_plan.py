@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from denv.errors import StoreError, SuiteError, UsageError
+from denv.recipes import load
 from denv.records import Kind
-from denv.rollout.plan import Plan, freeze, recipe_of, secrets_of
+from denv.rollout.plan import Plan, freeze, recipe_of
+from denv.rollout.secrets import secrets_of
 from tests import suites
 
 RELEASE = """\
@@ -214,7 +216,8 @@ def test_the_recipe_gives_what_the_release_leaves_out(frozen):
     """Suite, golden prompts, thresholds and limit come from the recipe where none are named."""
     head = RELEASE.partition("parity:")[0]
     plan = frozen(head + "recipe: smollm2\nparity: {reference: {url: http://127.0.0.1:8081/v1}}\n")
-    assert (plan.golden.name, plan.golden.cases, plan.max_tokens) == ("golden.jsonl", 4, 96)
+    assert (plan.golden.name, plan.golden.cases, plan.max_tokens) == ("golden.jsonl", 10, 96)
     assert plan.thresholds.rates[Kind.LOGPROBS] == Fraction(95, 100)
+    assert plan.recipe == load("smollm2").label
     own = frozen(RELEASE.replace("  golden: golden.jsonl\n", "") + "recipe: smollm2\n")
-    assert (own.suite.cases, own.golden.cases, own.max_tokens) == (60, 4, 4096)
+    assert (own.suite.cases, own.golden.cases, own.max_tokens) == (60, 10, 4096)

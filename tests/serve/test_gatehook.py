@@ -18,6 +18,7 @@ from denv.report.gate import opened
 from denv.runner.gates import GateFolder
 from denv.schemas import schema
 from denv.serve.gatehook import gate_app, token_for
+from denv.serve.hosts import allowed_hosts
 from tests import suites
 from tests.stubs import StubServer, answers
 
@@ -409,3 +410,35 @@ def test_a_gate_whose_process_is_gone(tmp_path):
     assert read() == ("running", None)
     assert read(pid=2**22 + 1) == ("ended", "error")
     assert read(pid=2**22 + 1, host="another") == ("running", None)
+
+
+# ---------------------------------------------------------------- by which name
+
+
+@pytest.mark.parametrize("called", ["evil.example.com", "evil.example.com:8090", "", "[fe80::1]"])
+async def test_another_name_is_refused_on_loopback(serve, release, called):
+    """A page whose name was made to resolve to this machine starts nothing and reads nothing."""
+    await release()
+    client = await serve()
+    for path, body in (("/runs", {"release": "chat"}), ("/flagger", canary())):
+        status, answer = await post(client, path, body, Host=called)
+        assert status == 421
+        assert "is not served here; --allow-host NAME adds a name" in answer["reason"]
+    assert (await get(client, "any", Host=called))[0] == 421
+
+
+@pytest.mark.parametrize("called", ["localhost", "LOCALHOST:1", "127.0.0.1:9", "[::1]:9", "gate."])
+async def test_its_own_names_are_answered(serve, called):
+    """The address, localhost, and what is allowed besides, with whatever port."""
+    client = await serve(hosts=allowed_hosts("127.0.0.1", ["Gate"], open_to_all=False))
+    assert (await get(client, "any", Host=called))[0] == 404
+
+
+async def test_with_a_token_any_name_will_do_until_some_are_named(serve):
+    """Who shows the token is no page that was led here; names that are given hold all the same."""
+    shown = {"Authorization": f"Bearer {TOKEN}", "Host": "gates.example.com"}
+    client = await serve(token=Secret(TOKEN), hosts=allowed_hosts("0.0.0.0", open_to_all=True))
+    assert (await get(client, "any", **shown))[0] == 404
+    named = allowed_hosts("0.0.0.0", ["other.example.com"], open_to_all=True)
+    client = await serve(token=Secret(TOKEN), hosts=named)
+    assert (await get(client, "any", **shown))[0] == 421

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 from contextlib import closing
@@ -70,3 +71,21 @@ async def test_it_is_tried_now_and_then_alone(watch):
     assert await watch.writes()
     watch.clock.now += 1
     assert not await watch.writes()
+
+
+async def test_a_database_that_somebody_locks_is_waited_for_no_longer_than_that(watch, caplog):
+    """The answer comes long before SQLite gives up; the try goes on, and says when it is over."""
+    caplog.set_level(logging.WARNING, "denv.serve")
+    watch.longest_s = 0.1
+    with closing(sqlite3.connect(watch.folder / "denv.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        async with asyncio.timeout(15):  # SQLite waits for 30 s
+            assert not await watch.writes()
+            assert not await watch.writes()
+        other.execute("ROLLBACK")
+    watch.longest_s = 20.0
+    assert await watch.writes()
+    assert [record.getMessage() for record in caplog.records] == [
+        "the store cannot be written",
+        "the store can be written again",
+    ]

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from denv.cli import loop
 from denv.errors import DeliveryError, UsageError
 from denv.release import Release, load_release
 from denv.report.text import escaped, line
+from denv.rollout.secrets import secrets_about, secrets_of_release
 from denv.store import AlarmStore, DeliveryRecord, Resolve, data_folder, open_store
 
 SCHEMA = "denv.alarms/1"
@@ -42,7 +44,8 @@ LONGEST_REASON = 400
 def try_sinks(path: Path) -> int:
     """Send a marked test to each sink of a release and resolve it; 1 where one did not take it."""
     release = load_release(path)
-    sinks = [make_sink(settings) for settings in sinks_of(release.alarms).values()]
+    hidden = secrets_of_release(release)
+    sinks = [make_sink(each, hidden=hidden) for each in sinks_of(release.alarms).values()]
     if not sinks:
         raise UsageError(f"{path}: alarms: the release names no sink")
 
@@ -146,7 +149,8 @@ def resolve_by_hand(*, alarm_id: str, by: str, reason: str, store: Path | None) 
         )
         if resolved is None:
             raise UsageError(f"the alarm {alarm.alarm} is resolved already")
-        attempts = loop.run(deliver_due(data.alarms, clock=time.time, only=resolved))
+        make = partial(make_sink, hidden=secrets_about(data, resolved))
+        attempts = loop.run(deliver_due(data.alarms, clock=time.time, only=resolved, make=make))
     click.echo(f"{resolved.alarm}: resolved")
     for attempt in attempts:
         click.echo(_line_of(attempt, good="told", bad="not told, still owed"))

@@ -109,7 +109,7 @@ async def _compare(
             max_tokens=recipe.max_tokens or Settings().max_tokens,
             max_age_s=REFERENCE_MAX_AGE_S,
             engine={"name": "llama.cpp", "version": None, "deterministic": True},
-            recipe=recipe.name,
+            recipe=recipe.label,
         ),
     )
     with watching(console) as watch:

@@ -11,7 +11,7 @@ import click
 from denv.cli.lazy import LazyGroup
 from denv.cli.sides import side_options
 from denv.cli.texts import check_texts
-from denv.records import Side, Verdict
+from denv.records import Pacing, Side, Verdict
 
 EXIT_CODES = {
     Verdict.PASS.value: 0,
@@ -43,7 +43,7 @@ def suite_options(function: Command) -> Command:
     for option in reversed(
         (
             click.option("--suite", type=FILE, metavar="S.jsonl", help="The suite's file."),
-            click.option("--recipe", metavar="NAME", help="Take the suite of a shipped recipe."),
+            click.option("--recipe", metavar="NAME|PATH", help="Take all from a recipe instead."),
             click.option("--release", type=FILE, metavar="R.yaml", help="Take all from a release."),
             click.option(
                 "--pass",
@@ -103,6 +103,33 @@ def pace_options(function: Command) -> Command:
     multiple=True,
     metavar="NAME=URL",
     help="Ask the stage's replicas in turn instead of its URL (repeatable).",
+)
+@click.option(
+    "--pace",
+    type=click.Choice([each.value for each in Pacing]),
+    help="Even gaps at --rate, or gaps of chance, as customers' requests have them.",
+)
+@click.option(
+    "--private",
+    type=FILE,
+    metavar="P.jsonl",
+    help="Ask these cases among the suite's, to see whether the stage knows those.",
+)
+@click.option(
+    "--shapes",
+    metavar="FILE|URL",
+    help="Give private cases the parameters of traffic, from a router's table of shapes.",
+)
+@click.option(
+    "--stage-permit-file",
+    type=click.Path(path_type=Path),
+    metavar="F",
+    help="The stage is a router: sign permits with this file's secret, for --stage-replica NAME.",
+)
+@click.option(
+    "--stage-permit-env",
+    metavar="NAME",
+    help="The same, with the secret in an environment variable.",
 )
 @click.option(
     "--reference-max-age", metavar="24h", help="Use the reference's earlier answers up to this old."

@@ -9,14 +9,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from denv.cli.shaping import private_part
 from denv.cli.sides import endpoint, read
 from denv.errors import UsageError
-from denv.recipes import Recipe
+from denv.recipes import Recipe, is_path
 from denv.recipes import load as load_recipe
 from denv.records import Endpoint, Kind, Side, Thresholds
 from denv.release import (
     Release,
-    Stage,
+    SideSection,
     load_release,
     parse_duration,
     parse_share,
@@ -68,11 +69,12 @@ def make_plan(
     options = {**(stored or {}), **set_options(given)}
     # A stored run of a recipe holds the suite's path too.
     sources = sources_of(options, resumed=stored is not None)
-    sides = {side: endpoint(side, _side_options(side, sources)) for side in Side}
+    stage = endpoint(Side.STAGE, _router_options(sources) | _side_options(Side.STAGE, sources))
+    reference = endpoint(Side.REFERENCE, _side_options(Side.REFERENCE, sources))
     return Plan(
         suite=suite_of(sources),
-        stage=sides[Side.STAGE],
-        reference=sides[Side.REFERENCE],
+        stage=stage,
+        reference=reference,
         settings=_settings(sources, offline=offline),
     )
 
@@ -108,6 +110,8 @@ def storable(given: Mapping[str, Any], plan_suite: Path) -> dict[str, Any]:
         if name not in NEVER_STORED | NOT_A_SETTING
     }
     kept["suite"] = str(plan_suite.absolute())
+    if is_path(kept.get("recipe", "")):
+        kept["recipe"] = str(Path(kept["recipe"]).expanduser().absolute())
     return kept
 
 
@@ -127,14 +131,18 @@ def sources_of(options: Mapping[str, Any], *, resumed: bool = False) -> Sources:
     needed = options.get("recipe") or not (
         options.get("suite") or (release is not None and release.suite)
     )
-    recipe = load_recipe(name) if name and needed else None
+    # A path in a release begins at its folder, as all its paths do.
+    beside = None if options.get("recipe") or release is None else release.path.parent
+    recipe = load_recipe(name, beside=beside) if name and needed else None
     return Sources(options, release, recipe)
 
 
 def suite_of(sources: Sources) -> Path:
-    """Give the suite's file: the option's, the release's, or the recipe's."""
+    """Give the suite's file: the options' (a suite or a recipe), the release's, its recipe's."""
     if sources.given.get("suite"):
         return Path(sources.given["suite"])
+    if sources.given.get("recipe") and sources.recipe is not None:
+        return sources.recipe.suite
     if sources.release is not None and sources.release.suite is not None:
         return sources.release.suite
     if sources.recipe is not None:
@@ -142,13 +150,23 @@ def suite_of(sources: Sources) -> Path:
     raise UsageError("--suite FILE is missing (or --recipe NAME, or a release that names one)")
 
 
+def private_of(sources: Sources) -> Path | None:
+    """Give the file of the private part, if there is one: the option's or the release's."""
+    if sources.given.get("private"):
+        return Path(sources.given["private"])
+    return sources.release.private if sources.release is not None else None
+
+
 def inputs_of(options: Mapping[str, Any]) -> list[tuple[str, Path]]:
     """Give the files that a run reads, each with the option that names it."""
     sources = sources_of(options, resumed=True)
     keys = {side: _side_options(side, sources).get(f"{side}_key_file") for side in Side}
+    permits = (_router_options(sources) | dict(options)).get("stage_permit_file")
     named = {
         "--suite": suite_of(sources),
+        "--private": private_of(sources),
         "--release": options.get("release"),
+        "--stage-permit-file": permits,
         **{f"--{side}-key-file": path for side, path in keys.items()},
     }
     return [(option, Path(path)) for option, path in named.items() if path]
@@ -165,7 +183,7 @@ def without_gate(thresholds: Thresholds, kinds: Collection[Kind]) -> str | None:
 def _side_options(side: Side, sources: Sources) -> dict[str, Any]:
     """Layer what the release says of a side under the command line's options."""
     release = sources.release
-    section: Stage | None = None
+    section: SideSection | None = None
     if release is not None:
         section = release.stage if side is Side.STAGE else release.parity.reference
     layered: dict[str, Any] = {}
@@ -184,6 +202,23 @@ def _side_options(side: Side, sources: Sources) -> dict[str, Any]:
     return {**layered, **given}
 
 
+def _router_options(sources: Sources) -> dict[str, Any]:
+    """Give what a release says of the router before the stage, and of the replicas behind it."""
+    release, given = sources.release, sources.given
+    router = release.stage.router if release is not None else None
+    if release is None or router is None or given.get("stage_url"):
+        return {}  # another stage than the release's is not behind its router
+    names = tuple(replica.name for replica in release.rollout.replicas)
+    if given.get("stage_permit_env") or given.get("stage_permit_file"):
+        return {"stage_replica": names}
+    file = router.permit_file
+    return {
+        "stage_replica": names,
+        "stage_permit_env": router.permit_env,
+        "stage_permit_file": release.resolve(file) if file else None,
+    }
+
+
 def _settings(sources: Sources, *, offline: bool) -> Settings:
     given, release = sources.given, sources.release
     reference = release.parity.reference if release else None
@@ -200,8 +235,16 @@ def _settings(sources: Sources, *, offline: bool) -> Settings:
         offline=offline or bool(given.get("offline")),
         release=release.name if release else None,
         engine=engine.model_dump(mode="json") if engine else None,
-        recipe=given.get("recipe") or (release.recipe if release else None),
+        recipe=_recipe_label(sources),
+        private=private_part(private_of(sources), shapes=given.get("shapes")),
     )
+
+
+def _recipe_label(sources: Sources) -> str | None:
+    """Name the recipe with its digest; one that lends no suite by its name alone."""
+    if sources.recipe is not None:
+        return sources.recipe.label
+    return sources.release.recipe if sources.release is not None else None
 
 
 def max_tokens_of(sources: Sources) -> int:
@@ -219,20 +262,23 @@ def repeats_of(sources: Sources) -> int:
 
 
 def make_thresholds(sources: Sources) -> Thresholds:
-    """Give the thresholds that hold; flags win over the release, it over the recipe."""
+    """Give the thresholds that hold; flags win over the release, it over the recipe.
+
+    A recipe's confidence is that of its own rates, and holds where they do.
+    """
     given, release = sources.given, sources.release
     base = release.parity.thresholds if release else Thresholds()
-    rates: Mapping[Kind, Fraction] = base.rates
+    rates, sure = base.rates, base.confidence
     if given.get("pass_rates"):
         rates = read("--pass", parse_thresholds, given["pass_rates"])
     elif not rates and sources.recipe is not None:
-        rates = sources.recipe.thresholds
+        rates, sure = sources.recipe.thresholds, sure or sources.recipe.confidence
     confidence = given.get("confidence")
     return Thresholds(
         rates=rates,
         coverage=_share("--coverage", given.get("coverage"), base.coverage),
         max_retried=_share("--max-retried", given.get("max_retried"), base.max_retried),
-        confidence=read("--confidence", parse_share, confidence) if confidence else base.confidence,
+        confidence=read("--confidence", parse_share, confidence) if confidence else sure,
     )
 
 

@@ -15,12 +15,15 @@ from rich.console import Console
 
 from denv.cli import following, loop
 from denv.cli.outputs import check_outputs
-from denv.cli.rollview import now_document, summary_of, table_of
+from denv.cli.rolllist import list_of
+from denv.cli.rollview import now_document, summary_of
 from denv.cli.temporal import found_connection
 from denv.errors import UsageError
 from denv.release import Release, load_release
 from denv.report.output import opened
 from denv.store import Override, RolloutRecord, SqlStore, data_folder, open_store
+
+INTERRUPTED = 130
 
 
 def start_command(options: Mapping[str, Any]) -> int:
@@ -34,24 +37,40 @@ def start_command(options: Mapping[str, Any]) -> int:
     from denv.cli.starting import start
 
     with closing(open_store(folder)) as store:
-        rollout = loop.run(
-            start(
-                release,
-                store,
-                connection=connection,
-                folder=folder,
-                queue=queue,
-                say=_sayer(console),
+        given: list[bool] = []
+        try:
+            rollout = loop.run(
+                start(
+                    release,
+                    store,
+                    connection=connection,
+                    folder=folder,
+                    queue=queue,
+                    say=_sayer(console),
+                    on_given=lambda: given.append(True),
+                )
             )
-        )
-        if options["wait"]:
-            code = _waited(store, rollout, console)
-        else:
-            code = 0
-            _sayer(console)(f"denv rollout status {rollout} --follow shows the way")
+        except KeyboardInterrupt:
+            if not given:
+                raise  # nothing was begun
+            return _goes_on(console)
+        code = _began(store, rollout, console, wait=options["wait"])
         if options["json_file"]:
             _write(options["json_file"], store, rollout)
         return code
+
+
+def _began(store: SqlStore, rollout: str, console: Console, *, wait: bool) -> int:
+    """Follow a rollout, or say how it can be followed; one that was not begun says why."""
+    record = find(store, rollout)
+    if wait:
+        return _followed(store, rollout, console)
+    if record.ended is None:
+        _sayer(console)(f"denv rollout status {rollout} --follow shows the way")
+        return 0
+    for decision in store.rollouts.decisions(rollout):
+        _sayer(console)(f"[{decision.rule}] {decision.text}")
+    return following.exit_code(store, record)
 
 
 def _check(release: Release, folder: Path) -> None:
@@ -73,12 +92,19 @@ def _check(release: Release, folder: Path) -> None:
             raise UsageError(f"{release.path}: rollout.weights.file: {wrong}")
 
 
-def _waited(store: SqlStore, rollout: str, console: Console) -> int:
+def _followed(store: SqlStore, rollout: str, console: Console) -> int:
     try:
         return following.follow(store, rollout, console=console)
     except KeyboardInterrupt:
-        _sayer(console)(f"the rollout goes on: denv rollout status {rollout} --follow")
-        raise
+        return _goes_on(console, rollout)
+
+
+def _goes_on(console: Console, rollout: str = "") -> int:
+    """Say that only the looking was ended."""
+    name = f" {rollout}" if rollout else ""
+    command = f"denv rollout status{name} --follow"
+    _sayer(console)(f"interrupted: the rollout{name} goes on ({command} shows the way)")
+    return INTERRUPTED
 
 
 def _write(target: str, store: SqlStore, rollout: str) -> None:
@@ -96,7 +122,7 @@ def status_command(rollout: str | None, *, follow: bool, as_json: bool, store: P
     with closing(open_store(data_folder(store))) as opened_store:
         record = find(opened_store, rollout)
         if follow:
-            code = following.follow(opened_store, record.rollout, console=Console(stderr=True))
+            code = _followed(opened_store, record.rollout, Console(stderr=True))
             if as_json:
                 _print_json(now_document(opened_store, record.rollout))
             return code
@@ -115,7 +141,8 @@ def list_command(*, stage: str | None, active: bool, as_json: bool, store: Path 
     if as_json:
         _print_json({"schema": "denv.rollouts/1", "rollouts": rows})
         return 0
-    Console().print(table_of(rows))
+    console = Console()
+    console.print(list_of(rows, width=console.width))
     return 0
 
 

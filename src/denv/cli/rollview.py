@@ -31,7 +31,7 @@ WAITS = {
     "stop-replicas": "replicas to stop",
 }
 
-READ_BACK = frozenset({"weights-set", "weights-restored"})
+READ_BACK = frozenset({"weights-set", "weights-restored", "replicas-started"})
 
 PROVING = frozenset({"starting", "health", "golden", "parity", "holding"})
 
@@ -196,24 +196,6 @@ def _log(decisions: Sequence[Mapping[str, Any]]) -> Table:
             if decision["phase"] != decision["next_phase"]
             else str(decision["phase"]),
             Text(f"[{decision['rule']}] {decision['text']}"),
-        )
-    return table
-
-
-def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Draw a list of rollouts."""
-    table = Table(box=None, padding=(0, 1))
-    for name in ("rollout", "release", "phase", "batch", "stage", "started", "ended"):
-        table.add_column(name, no_wrap=name in {"rollout", "phase"}, overflow="fold")
-    for row in rows:
-        table.add_row(
-            row["rollout"],
-            row["release"],
-            row["phase"],
-            f"{row['batch']}/{len(row['batches'])}",
-            row["stage"],
-            row["started"],
-            row["ended"] or "",
         )
     return table
 

@@ -61,6 +61,8 @@ def _plan(options: Mapping[str, Any], store: SqlStore) -> Plan:
     plan = make_plan(options, stored=stored)
     check_overwriting(options, inputs_of({**(stored or {}), **set_options(options)}))
     kept = storable({**(stored or {}), **set_options(options)}, plan.suite)
+    if plan.settings.private is not None and plan.settings.private.shapes is not None:
+        kept["shapes"] = plan.settings.private.shapes.text  # a router's table changes
     return replace(plan, settings=replace(plan.settings, options=kept))
 
 

@@ -33,6 +33,13 @@ PORT = 8090
     "--token-file", type=FILE, metavar="F", help="File of mode 600: what callers of gates show."
 )
 @click.option(
+    "--allow-host",
+    "allow_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name besides --host and localhost that callers of gates may use; may be repeated.",
+)
+@click.option(
     "--temporal-port",
     type=click.IntRange(0, 65535),
     default=0,
@@ -66,6 +73,7 @@ def serve(**options: Any) -> int:
             data=folder,
             releases=options["releases"],
             token=_token(options),
+            allow_hosts=options["allow_hosts"],
         ),
         temporal=connection,
         temporal_port=options["temporal_port"],
@@ -92,6 +100,8 @@ def _token(options: Mapping[str, Any]) -> Any:
     if options["releases"] is None:
         if options["token_file"] is not None:
             raise UsageError("--token-file guards gates: name their --releases")
+        if options["allow_hosts"]:
+            raise UsageError("--allow-host is for gates: name their --releases")
         return None
     from denv.serve.gatehook import token_for
 

@@ -13,7 +13,7 @@ import click
 from denv import strictjson
 from denv.client.secrets import check_url, read_key_env, read_key_file
 from denv.errors import UsageError
-from denv.records import Endpoint, Price, Replica, Secret, Side, Timeouts
+from denv.records import Endpoint, Pacing, Price, Replica, Secret, Side, Timeouts
 from denv.release import HEADER_NAME, carries_a_key, parse_rate
 
 DEFAULT = Endpoint(url="")
@@ -117,12 +117,15 @@ def endpoint(side: Side, options: Mapping[str, Any]) -> Endpoint:
     if not of("url"):
         raise UsageError(f"--{side} URL is missing")
     rate = of("rate") or options.get("rate")
-    key = _key(side, env=of("key_env"), file=of("key_file"))
+    key = _key(side, "key", env=of("key_env"), file=of("key_file"))
+    permits = _key(side, "permit", env=of("permit_env"), file=of("permit_file"))
     headers = _headers(side, of("header") or (), of("header_env") or ())
     named = _names(of("header_env") or ())
-    secrets = [Secret(headers[name]) for name in named] + ([key] if key else [])
+    secrets = [Secret(headers[name]) for name in named] + [one for one in (key, permits) if one]
+    url = read(f"--{side}", lambda url: check_url(url, secrets), of("url"))
+    replicas = of("replica") or ()
     return Endpoint(
-        url=read(f"--{side}", lambda url: check_url(url, secrets), of("url")),
+        url=url,
         model=of("model"),
         key=key,
         headers=headers,
@@ -130,14 +133,25 @@ def endpoint(side: Side, options: Mapping[str, Any]) -> Endpoint:
         extra=_extra(side, of("extra")),
         concurrency=of("concurrency") or options.get("concurrency") or DEFAULT.concurrency,
         rate=read("--rate", parse_rate, rate) if rate else None,
+        pacing=_pacing(options.get("pace"), rate),
         retries=_or(options.get("retries"), DEFAULT.retries),
         timeouts=_timeouts(options.get("timeout")),
         price=price_of_side(side, of("price")),
         replica_header=_replica_header(side, of("replica_header")),
         name=of("name"),
         sampled=bool(of("sampled")),
-        replicas=_replicas(side, of("replica") or (), key, secrets),
+        replicas=_at_router(side, replicas, url)
+        if permits
+        else _replicas(side, replicas, key, secrets),
+        permits=permits,
     )
+
+
+def _pacing(given: str | None, rate: str | None) -> Pacing:
+    pacing = Pacing(given or Pacing.EVEN)
+    if pacing is Pacing.INTERLEAVED and not rate:
+        raise UsageError("--pace interleaved needs --rate, which its gaps have on average")
+    return pacing
 
 
 def read(option: str, parse: Callable[[str], T], text: str) -> T:
@@ -158,13 +172,14 @@ def _or(value: int | None, default: int) -> int:
     return default if value is None else value
 
 
-def _key(side: Side, *, env: str | None, file: Path | None) -> Secret | None:
+def _key(side: Side, what: str, *, env: str | None, file: Path | None) -> Secret | None:
+    option = f"--{side}-{what}"
     if env and file:
-        raise UsageError(f"--{side}-key-env and --{side}-key-file exclude each other")
+        raise UsageError(f"{option}-env and {option}-file exclude each other")
     if env:
-        _check_variable(f"--{side}-key-env", env)
-        return read(f"--{side}-key-env", read_key_env, env)
-    return read(f"--{side}-key-file", lambda f: read_key_file(Path(f)), str(file)) if file else None
+        _check_variable(f"{option}-env", env)
+        return read(f"{option}-env", read_key_env, env)
+    return read(f"{option}-file", lambda f: read_key_file(Path(f)), str(file)) if file else None
 
 
 def _check_variable(option: str, name: str) -> None:
@@ -240,6 +255,25 @@ def _replicas(
     if len(set(urls)) < len(urls):
         raise UsageError(f"--{side}-replica: two replicas have the same URL")
     return tuple(found.values())
+
+
+def _at_router(side: Side, given: Sequence[str], url: str) -> tuple[Replica, ...]:
+    """Read the names of replicas at a router, which alone knows where they are."""
+    option = f"--{side}-replica"
+    if not given:
+        raise UsageError(
+            f"--{side}-permit-file and --{side}-permit-env need {option} NAME: the replicas at the "
+            "router that are to be asked"
+        )
+    for name in given:
+        if not REPLICA_NAME.fullmatch(name):
+            raise UsageError(
+                f"{option}: with permits it is the name of a replica at the router alone, "
+                "of A-Z, a-z, 0-9, . _ -"
+            )
+        if given.count(name) > 1:
+            raise UsageError(f"{option}: the name {name} stands for two replicas")
+    return tuple(Replica(name, url) for name in given)
 
 
 def _extra(side: Side, text: str | None) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from denv.errors import HarnessError, RolloutRefusedError
+from denv.errors import HarnessError, RolloutRefusedError, RolloutSupersededError
 from denv.release import Release
 from denv.rollout.engine.connection import Client, Connection, connect
 from denv.rollout.engine.messages import Status
@@ -25,6 +25,10 @@ STATUS_TIMEOUT_S = 5.0
 Say = Callable[[str], None]
 
 
+def _nothing() -> None:
+    """Do nothing."""
+
+
 async def start(
     release: Release,
     store: SqlStore,
@@ -33,10 +37,12 @@ async def start(
     folder: Path,
     queue: str,
     say: Say,
+    on_given: Callable[[], None] = _nothing,
 ) -> str:
-    """Start a release's rollout and give its id once the engine has taken it up.
+    """Start a release's rollout and give its id once the engine has decided to begin it, or not.
 
     Started again while just this is under way, that one is given and nothing is begun.
+    ``on_given`` is called when the engine has the order, which goes on without us from there.
 
     Raises
     ------
@@ -46,6 +52,8 @@ async def start(
         No engine takes it up.
     RolloutRefusedError
         The release before it could not be taken back.
+    RolloutSupersededError
+        It gave way to a newer one before it began.
     """
     plan = await asyncio.to_thread(lambda: freeze(release, recipe_of(release), data_folder=folder))
     client = await connect(connection)
@@ -56,6 +64,7 @@ async def start(
     if active is not None:
         say(f"rollout {active.rollout} of {active.release} {_fate(active)}")
     await start_rollout(client, order_of(plan, rollout=rollout, started=time.time()), queue=queue)
+    on_given()
     found = await _taken_up(client, store, plan, rollout, before=active)
     if found != rollout:
         return _this_one(found, plan, say)
@@ -88,26 +97,56 @@ def _this_one(rollout: str, plan: Plan, say: Say) -> str:
 async def _taken_up(
     client: Client, store: SqlStore, plan: Plan, rollout: str, *, before: RolloutRecord | None
 ) -> str:
-    """Wait until the rollout, or one that proves just the same, stands in the store; give it."""
+    """Wait until the rollout, or one that proves just the same, has its first decision; give it."""
     began = time.monotonic()
-    while await asyncio.to_thread(store.rollouts.get_rollout, rollout) is None:
-        waited_s = time.monotonic() - began
-        active = await asyncio.to_thread(store.rollouts.active_rollout, plan.stage.url)
-        if active is None and waited_s > TAKEN_UP_WITHIN_S:
-            raise HarnessError(
-                f"no worker takes up rollout {rollout}: is denv serve or a worker up?"
-            )
+    while not await asyncio.to_thread(_is_decided, store, rollout):
+        late = time.monotonic() - began > TAKEN_UP_WITHIN_S
+        await _check_up(store, plan, rollout, late=late)
         status = await _status(client, plan.stage.url)
+        # The workflow had the order before it was asked: what it does not name, it has let go.
         if status is not None and rollout not in {status.rollout, status.following}:
             same = _same(status, plan.proof_digest)
             if same is not None:
                 rollout = same
             elif await asyncio.to_thread(store.rollouts.get_rollout, rollout) is None:
                 _check_refused(status, plan, before=before)
-                if waited_s > TAKEN_UP_WITHIN_S:
-                    raise HarnessError(f"rollout {rollout} gave way to a newer one before it began")
+                rollout = _instead(status, plan, rollout)
         await asyncio.sleep(POLL_S)
     return rollout
+
+
+def _is_decided(store: SqlStore, rollout: str) -> bool:
+    record = store.rollouts.get_rollout(rollout)
+    return record is not None and record.seq > 0
+
+
+async def _check_up(store: SqlStore, plan: Plan, rollout: str, *, late: bool) -> None:
+    """Give up where nobody has taken anything up for so long.
+
+    Raises
+    ------
+    HarnessError
+        No worker is up.
+    """
+    active = await asyncio.to_thread(store.rollouts.active_rollout, plan.stage.url)
+    if late and (active is None or active.rollout == rollout):
+        raise HarnessError(f"no worker takes up rollout {rollout}: is denv serve or a worker up?")
+
+
+def _instead(status: Status, plan: Plan, rollout: str) -> str:
+    """Give the rollout that proves just the same, and has ended meanwhile.
+
+    Raises
+    ------
+    RolloutSupersededError
+        There is none: another was ordered before this one's turn came.
+    """
+    if status.following is None and status.proof == plan.proof_digest:
+        return status.rollout
+    newer = status.following or status.rollout
+    raise RolloutSupersededError(
+        f"rollout {rollout} of {plan.release} is superseded by {newer} and never began"
+    )
 
 
 async def _status(client: Client, stage: str) -> Status | None:

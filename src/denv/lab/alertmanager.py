@@ -62,7 +62,9 @@ async def _install() -> None:
 
 
 @asynccontextmanager
-async def alertmanager(program: str) -> AsyncIterator[str]:
+async def alertmanager(
+    program: str, *, configuration: str = CONFIGURATION
+) -> AsyncIterator[str]:
     """Run it on a free port of the loopback for the length of the block; give its root URL.
 
     Raises
@@ -72,7 +74,7 @@ async def alertmanager(program: str) -> AsyncIterator[str]:
     """
     with tempfile.TemporaryDirectory(prefix="denv-alertmanager-") as made:
         folder = Path(made)
-        (folder / "alertmanager.yml").write_text(CONFIGURATION, "utf-8")
+        (folder / "alertmanager.yml").write_text(configuration, "utf-8")
         port = _free_port()
         process = await asyncio.create_subprocess_exec(
             program,

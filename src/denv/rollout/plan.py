@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -16,13 +16,13 @@ from denv.encode import DEFAULT_MAX_TOKENS
 from denv.errors import StoreError, UsageError
 from denv.recipes import Recipe
 from denv.recipes import load as load_recipe
-from denv.records import Endpoint, Json, Replica, Secret, Thresholds
+from denv.records import Endpoint, Json, Replica, Thresholds
 from denv.release import AlarmEntry, Release, Rollout, Sink
 from denv.rollout.digests import proof_digest
 from denv.rollout.kept import KeptSuite, keep_suite
-from denv.rollout.sides import KeyName, PlannedReplica, PlannedSide, replicas_of, side_of
+from denv.rollout.sides import PlannedReplica, PlannedSide, replicas_of, side_of
 from denv.rollout.weights import Party
-from denv.runner import Settings
+from denv.runner import PrivatePart, Settings
 from denv.verdict import check_thresholds, effective_rates
 
 SCHEMA: Literal["denv.rollout.plan/1"] = "denv.rollout.plan/1"
@@ -38,7 +38,8 @@ class Plan:
     """Everything that a rollout does, fixed; paths are absolute, keys are names.
 
     ``folder`` is the release's, in which its commands run. ``golden`` is None where neither the
-    release nor its recipe names golden prompts. ``rollout`` holds no open default any more; its
+    release nor its recipe names golden prompts, ``private`` where the release names no private
+    part of the suite. ``rollout`` holds no open default any more; its
     replicas and golden prompts are those of the plan itself.
     """
 
@@ -62,6 +63,7 @@ class Plan:
     recipe: str | None
     rollout: Rollout
     alarms: tuple[AlarmEntry, ...]
+    private: KeptSuite | None = None
 
     @property
     def batches(self) -> tuple[Fraction, ...]:
@@ -102,6 +104,17 @@ class Plan:
             recipe=self.recipe,
         )
 
+    def proof_settings(self) -> Settings:
+        """Give the settings of a run of the whole suite, with its private part.
+
+        Raises
+        ------
+        StoreError
+            The copy of the private part is gone, or was changed.
+        """
+        private = None if self.private is None else PrivatePart(self.private.load())
+        return replace(self.settings(), private=private)
+
     def stage_at(self, batch: int) -> Endpoint:
         """Build the stage as a batch (from 1) proves it: over its new replicas, where there are.
 
@@ -110,21 +123,47 @@ class Plan:
         UsageError
             A key cannot be read.
         """
-        proven = self.proven_at(batch)
-        stage = self.stage.endpoint()
-        if [replica.url for replica in proven] == [self.stage.url]:
-            return stage
-        replicas = tuple(Replica(one.name, one.url, one.key.read()) for one in proven)
-        return replace(stage, replicas=replicas)
+        return self.stage_over(self.proven_at(batch))
 
-    def endpoint_of(self, replica: PlannedReplica) -> Endpoint:
-        """Build the endpoint of one replica; its key is read now.
+    def stage_served(self) -> Endpoint:
+        """Build the stage as schedules ask it: at its URL, or each replica behind its router.
 
         Raises
         ------
         UsageError
-            The key cannot be read.
+            A key cannot be read.
         """
+        return (
+            self.stage.endpoint() if self.stage.router is None else self.stage_over(self.replicas)
+        )
+
+    def stage_over(self, replicas: Sequence[PlannedReplica]) -> Endpoint:
+        """Build the stage as it is asked over some replicas: each at its URL, or by a permit.
+
+        Raises
+        ------
+        UsageError
+            A key cannot be read.
+        """
+        stage, router = self.stage.endpoint(), self.stage.router
+        if router is not None:
+            named = tuple(Replica(one.name, stage.url) for one in replicas)
+            return replace(stage, replicas=named, permits=router.read())
+        if [replica.url for replica in replicas] == [self.stage.url]:
+            return stage
+        at = tuple(Replica(one.name, one.url, one.key.read()) for one in replicas)
+        return replace(stage, replicas=at)
+
+    def endpoint_of(self, replica: PlannedReplica) -> Endpoint:
+        """Build the endpoint of one replica, through the router if there is one; keys are read now.
+
+        Raises
+        ------
+        UsageError
+            A key cannot be read.
+        """
+        if self.stage.router is not None:
+            return replace(self.stage_over((replica,)), name=replica.name)
         return PlannedSide(
             url=replica.url,
             model=self.stage.model,
@@ -172,7 +211,9 @@ def recipe_of(release: Release) -> Recipe | None:
     UsageError
         There is no such recipe, or its file is wrong.
     """
-    return None if release.recipe is None else load_recipe(release.recipe)
+    if release.recipe is None:
+        return None
+    return load_recipe(release.recipe, beside=release.path.parent)
 
 
 def freeze(release: Release, recipe: Recipe | None = None, *, data_folder: Path) -> Plan:
@@ -189,19 +230,27 @@ def freeze(release: Release, recipe: Recipe | None = None, *, data_folder: Path)
     reference = release.parity.reference
     if suite_path is None or reference is None:
         raise UsageError("\n".join(_missing(release, has_suite=suite_path is not None)))
+    if release.stage.router is not None and not release.rollout.replicas:
+        raise UsageError(
+            f"{release.path}: rollout.replicas: missing: name the replicas behind the router"
+        )
     suite = keep_suite(suite_path, data_folder)
     # A release that brings its own suite names a recipe for its adapter and golden prompts.
     whole = recipe if release.suite is None else None
     thresholds = _thresholds(release, whole, suite)
     stage, trusted = side_of(release, release.stage), side_of(release, reference)
     golden = _golden(release, recipe, data_folder)
+    private = None if release.private is None else keep_suite(release.private, data_folder)
     max_tokens = (whole.max_tokens if whole else None) or DEFAULT_MAX_TOKENS
     proof = proof_digest(
         release=release.digest,
         suite=suite.sha256,
         golden=None if golden is None else golden.sha256,
         reference={"url": trusted.url, "model": trusted.model, "extra": dict(trusted.extra)},
-        parity=_parity(release, thresholds, max_tokens=max_tokens),
+        parity={
+            **_parity(release, thresholds, max_tokens=max_tokens),
+            **({} if private is None else {"private": private.sha256}),
+        },
     )
     engine = release.engine
     return Plan(
@@ -220,9 +269,10 @@ def freeze(release: Release, recipe: Recipe | None = None, *, data_folder: Path)
         repeats=release.parity.repeats,
         max_tokens=max_tokens,
         engine=None if engine is None else engine.model_dump(mode="json"),
-        recipe=release.recipe,
+        recipe=release.recipe if whole is None else whole.label,
         rollout=_resolved(release, cases=suite.cases),
         alarms=tuple(AlarmEntry.of(sink) for sink in release.alarms),
+        private=private,
     )
 
 
@@ -235,12 +285,14 @@ def _missing(release: Release, *, has_suite: bool) -> Iterable[str]:
 
 def _thresholds(release: Release, recipe: Recipe | None, suite: KeptSuite) -> Thresholds:
     base = release.parity.thresholds
-    rates = base.rates or (recipe.thresholds if recipe else {})
+    rates, confidence = base.rates, base.confidence
+    if not rates and recipe is not None:
+        rates, confidence = recipe.thresholds, confidence or recipe.confidence
     thresholds = Thresholds(
         rates=dict(rates),
         coverage=base.coverage,
         max_retried=base.max_retried,
-        confidence=base.confidence,
+        confidence=confidence,
     )
     if not effective_rates(thresholds, suite.kinds):
         kinds = ", ".join(f"{kind}: 95%" for kind in suite.kinds)
@@ -292,27 +344,3 @@ def _resolved(release: Release, *, cases: int) -> Rollout:
             "weights": weights,
         }
     )
-
-
-def secrets_of(plan: Plan) -> tuple[Secret, ...]:
-    """Give every secret of a plan that can be read now, for masking what commands print."""
-    keys = [plan.stage.key, plan.reference.key, *(replica.key for replica in plan.replicas)]
-    found: list[Secret] = []
-    for name in [*keys, *(KeyName(env=env) for env in _named_by(plan))]:
-        try:
-            secret = name.read()
-        except UsageError:
-            continue  # whoever needs it says that it is missing
-        if secret is not None:
-            found.append(secret)
-    return tuple(found)
-
-
-def _named_by(plan: Plan) -> Iterable[str]:
-    """Give the environment variables that weights and alarms take their secrets from."""
-    hook = plan.rollout.weights.webhook if plan.rollout.weights else None
-    for section in (*plan.sinks, hook):
-        for name in ("secret_env", "routing_key_env", "url_env"):
-            if (env := getattr(section, name, None)) is not None:
-                yield env
-        yield from getattr(section, "headers_env", {}).values()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from denv.client.secrets import origin, read_key_env, read_key_file
 from denv.records import Endpoint, Json, Secret
-from denv.release import Release, RolloutReplica, Stage
+from denv.release import Release, RolloutReplica, Router, SideSection, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,19 @@ NO_KEY = KeyName()
 
 @dataclass(frozen=True, slots=True)
 class PlannedSide:
-    """One side of a plan."""
+    """One side of a plan; ``router`` says where the secret of a router at its URL lies."""
 
     url: str
     model: str | None = None
     key: KeyName = NO_KEY
     headers: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Json] = field(default_factory=dict)
+    router: KeyName | None = None
+
+    @property
+    def keys(self) -> tuple[KeyName, ...]:
+        """All that is secret of this side, by name."""
+        return (self.key,) if self.router is None else (self.key, self.router)
 
     def endpoint(self, *, name: str | None = None) -> Endpoint:
         """Build the endpoint; its key is read here and now.
@@ -72,7 +78,7 @@ class PlannedReplica:
     key: KeyName = NO_KEY
 
 
-def side_of(release: Release, section: Stage) -> PlannedSide:
+def side_of(release: Release, section: SideSection) -> PlannedSide:
     """Resolve one side of a release."""
     return PlannedSide(
         url=section.url,
@@ -80,6 +86,16 @@ def side_of(release: Release, section: Stage) -> PlannedSide:
         key=_key_of(release, section),
         headers=section.headers,
         extra=section.extra,
+        router=_router_of(release, section.router) if isinstance(section, Stage) else None,
+    )
+
+
+def _router_of(release: Release, router: Router | None) -> KeyName | None:
+    if router is None:
+        return None
+    file = router.permit_file
+    return KeyName(
+        env=router.permit_env, file=None if file is None else str(release.resolve(file).absolute())
     )
 
 
@@ -101,7 +117,7 @@ def _replica(release: Release, stage: PlannedSide, replica: RolloutReplica) -> P
     return PlannedReplica(name=replica.name, url=replica.url, batch=replica.batch, key=key)
 
 
-def _key_of(release: Release, section: Stage | RolloutReplica) -> KeyName:
+def _key_of(release: Release, section: SideSection | RolloutReplica) -> KeyName:
     file = section.key_file
     return KeyName(
         env=section.key_env, file=None if file is None else str(release.resolve(file).absolute())

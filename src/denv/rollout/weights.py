@@ -116,6 +116,28 @@ def table_of(
     return Table(stage=stage, version=version, weights=tuple(rows))
 
 
+def with_newcomers(table: Table | None, newcomer: Party, *, stage: str, version: int) -> Table:
+    """Add those of a release's replicas that a table lacks, at weight 0; no other row changes.
+
+    A router knows them then, and customers do not get to them.
+
+    Raises
+    ------
+    WeightsError
+        A name stands for another release's replica, or for one at another URL.
+    """
+    rows = () if table is None else table.weights
+    there = {row.replica: row for row in rows}
+    added = []
+    for name, url in newcomer.replicas:
+        row = there.get(name)
+        if row is None:
+            added.append(Weight(newcomer.release, name, url, 0.0))
+        elif (row.release, row.url) != (newcomer.release, url):
+            raise WeightsError(f"the name {name} stands for a replica of {row.release} already")
+    return Table(stage=stage, version=version, weights=(*rows, *added))
+
+
 def _rows(party: Party, share: Fraction) -> list[Weight]:
     each = float(share / len(party.replicas)) if party.replicas else 0.0
     return [Weight(party.release, name, url, each) for name, url in party.replicas]

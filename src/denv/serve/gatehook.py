@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,26 +22,35 @@ from denv.release import parse_duration
 from denv.report.gate import RUNNING
 from denv.runner.gates import GATE_ID, new_gate_id
 from denv.serve.gateruns import COMMAND, GateRuns, RefusedError
+from denv.serve.hosts import LOOPBACK, host_of, is_loopback
 
 MOST_BYTES = 64 * 1024
 ASK_AGAIN_S = 10
 _RUNS = web.AppKey("gates", GateRuns)
 _TOKEN = web.AppKey("token", Secret)
+_HOSTS = web.AppKey("hosts", Collection)
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def gate_app(
-    *, releases: Path, data: Path, token: Secret | None, command: Sequence[str] = COMMAND
+    *,
+    releases: Path,
+    data: Path,
+    token: Secret | None,
+    hosts: Collection[str] | None = None,
+    command: Sequence[str] = COMMAND,
 ) -> web.Application:
     """Build the sub-application.
 
     ``releases`` is the folder that holds ``NAME.yaml`` for each name that callers may use,
     ``data`` the data folder of the runs. Without a token everyone who reaches it may ask: see
-    :func:`token_for`.
+    :func:`token_for`. ``hosts`` are the names that they may call it by, any where it is empty;
+    left out, those of loopback where there is no token: see :mod:`denv.serve.hosts`.
     """
     app = web.Application(middlewares=[_refusals, _guard], client_max_size=MOST_BYTES)
     app[_RUNS] = runs = GateRuns(releases, data, command)
+    app[_HOSTS] = hosts if hosts is not None else (LOOPBACK if token is None else ())
     if token is not None:
         app[_TOKEN] = token
     app.router.add_post("/runs", _start)
@@ -66,18 +74,9 @@ def token_for(host: str, token_file: Path | None) -> Secret | None:
     """
     if token_file is not None:
         return read_key_file(token_file)
-    if not _is_loopback(host):
+    if not is_loopback(host):
         raise UsageError(f"{host} can be reached by others: give --token-file")
     return None
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 # ---------------------------------------------------------------- who may ask
@@ -93,6 +92,12 @@ async def _refusals(request: web.Request, handler: Handler) -> web.StreamRespons
 
 @web.middleware
 async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    hosts = request.config_dict[_HOSTS]
+    called = request.headers.get("Host", "")
+    if hosts and host_of(called) not in hosts:
+        raise RefusedError(
+            421, f"the host {called[:80]!r} is not served here; --allow-host NAME adds a name"
+        )
     # A browser sends other types across sites unasked, but not this one.
     if request.method == "POST" and request.content_type != "application/json":
         raise RefusedError(415, "send Content-Type: application/json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,17 +14,22 @@ from denv.errors import HarnessError
 from denv.records import Secret
 from denv.rollout.engine.connection import Client, answers
 from denv.serve.gatehook import gate_app
+from denv.serve.hosts import allowed_hosts
 
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
-    """Where the pages listen, and what they may start: gates of ``releases``, with ``token``."""
+    """Where the pages listen, and what they may start: gates of ``releases``, with ``token``.
+
+    ``allow_hosts`` are names beside the address that callers of gates may use.
+    """
 
     host: str
     port: int
     data: Path
     releases: Path | None = None
     token: Secret | None = None
+    allow_hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +43,8 @@ class Health:
 
     async def parts(self) -> dict[str, bool]:
         """Give each part and whether it is well."""
-        return {
-            "temporal": await answers(self.client),
-            "worker": self.worker_runs(),
-            "store": await self.store_writes(),
-        }
+        temporal, store = await asyncio.gather(answers(self.client), self.store_writes())
+        return {"temporal": temporal, "worker": self.worker_runs(), "store": store}
 
 
 @asynccontextmanager
@@ -78,7 +81,11 @@ def _app(settings: PageSettings, health: Health) -> web.Application:
     app = web.Application()
     app.router.add_get("/health", healthy)
     if settings.releases is not None:
-        app.add_subapp(
-            "/gate", gate_app(releases=settings.releases, data=settings.data, token=settings.token)
-        )
+        app.add_subapp("/gate", _gates(settings, settings.releases))
     return app
+
+
+def _gates(settings: PageSettings, releases: Path) -> web.Application:
+    token = settings.token
+    hosts = allowed_hosts(settings.host, settings.allow_hosts, open_to_all=token is not None)
+    return gate_app(releases=releases, data=settings.data, token=token, hosts=hosts)

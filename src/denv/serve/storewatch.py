@@ -7,7 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from denv.errors import StoreError
@@ -17,6 +17,9 @@ TRY_EVERY_S = 10.0
 TRIED = ".write-test"
 TRIED_BYTES = 256 * 1024
 """More than a database's own files may have left of room that is theirs already."""
+
+LONGEST_TRY_S = 2.0
+"""A store that takes longer counts as one that cannot be written; the try itself goes on."""
 
 _log = logging.getLogger("denv.serve")
 
@@ -29,17 +32,26 @@ class StoreWatch:
     folder: Path
     clock: Callable[[], float] = time.monotonic
     every_s: float = TRY_EVERY_S
+    longest_s: float = LONGEST_TRY_S
     _well: bool = True
     _tried: float | None = None
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _trying: asyncio.Task[None] | None = None
 
     async def writes(self) -> bool:
-        """Tell whether the store can be written now, or could a moment ago."""
-        async with self._lock:
-            if self._tried is None or self.clock() - self._tried >= self.every_s:
-                await self._try()
-                self._tried = self.clock()
-            return self._well
+        """Tell whether the store can be written now, or could a moment ago; soon in any case."""
+        if self._trying is None and self._is_due():
+            self._trying = asyncio.create_task(self._try())
+        if self._trying is not None:
+            # Whoever else locks the database may hold up a write for as long as that waits.
+            done, _ = await asyncio.wait({self._trying}, timeout=self.longest_s)
+            for each in done:
+                each.result()
+        if self._trying is not None:
+            self._note(StoreError(f"a write takes longer than {self.longest_s:g} s"))
+        return self._well
+
+    def _is_due(self) -> bool:
+        return self._tried is None or self.clock() - self._tried >= self.every_s
 
     async def watch(self) -> None:
         """Try for ever, so that the log says it where nobody asks."""
@@ -51,13 +63,19 @@ class StoreWatch:
         try:
             await asyncio.to_thread(self._write)
         except StoreError as error:
-            if self._well:
-                _log.warning("the store cannot be written", exc_info=error)
-            self._well = False
-            return
-        if not self._well:
+            self._note(error)
+        else:
+            self._note(None)
+        finally:
+            self._tried, self._trying = self.clock(), None
+
+    def _note(self, error: StoreError | None) -> None:
+        """Take down whether it is well; say so where that has changed."""
+        if error is not None and self._well:
+            _log.warning("the store cannot be written", exc_info=error)
+        if error is None and not self._well:
             _log.warning("the store can be written again")
-        self._well = True
+        self._well = error is None
 
     def _write(self) -> None:
         _fill(self.folder / TRIED)

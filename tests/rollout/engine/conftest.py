@@ -7,6 +7,8 @@ import threading
 from contextlib import AsyncExitStack
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.pool import Pool
 
 from denv.rollout.engine.server import ServerSettings, embedded
 from denv.store import open_store
@@ -44,6 +46,19 @@ def store(tmp_path, monkeypatch):
     opened = open_store(tmp_path / "home")
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def read_only():
+    """Give what lets no database of SQLite be written from now on, or lets it again."""
+    now = [False]
+
+    def checked_out(connection, record, proxy):
+        connection.execute(f"PRAGMA query_only = {int(now[0])}")
+
+    event.listen(Pool, "checkout", checked_out)
+    yield lambda only: now.__setitem__(0, only)
+    event.remove(Pool, "checkout", checked_out)
 
 
 @pytest.fixture

@@ -44,10 +44,11 @@ def _openssl(*arguments: str) -> None:
 
 
 @asynccontextmanager
-async def encrypted(address, authority, *, clients=None):
+async def encrypted(address, authority, *, clients=None, heard=None):
     """Give the address of a proxy with TLS before a server, and the protocols it agreed on.
 
-    ``clients`` is the authority of those who may come; without it nobody is asked.
+    ``clients`` is the authority of those who may come; without it nobody is asked. ``heard``
+    takes what clients say, as the proxy hands it on.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*authority.issue("server", server=True))
@@ -64,11 +65,13 @@ async def encrypted(address, authority, *, clients=None):
         agreed.append(writer.get_extra_info("ssl_object").selected_alpn_protocol())
         inner_reader, inner_writer = await asyncio.open_connection(host, int(port))
         try:
-            both = (_carry(reader, inner_writer), _carry(inner_reader, writer))
+            both = (_carry(reader, inner_writer, heard), _carry(inner_reader, writer))
             await asyncio.gather(*both)
+        except asyncio.CancelledError:
+            pass  # the block is over, whatever clients still keep open
         finally:
-            inner_writer.close()
-            writer.close()
+            inner_writer.transport.abort()
+            writer.transport.abort()
             carrying.discard(task)
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
@@ -80,11 +83,30 @@ async def encrypted(address, authority, *, clients=None):
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.sleep(0.05)  # transports close in the loop's next rounds
 
 
-async def _carry(reader, writer):
+async def _carry(reader, writer, heard=None):
     with suppress(ConnectionError, ssl.SSLError):
         while data := await reader.read(65536):
+            if heard is not None:
+                heard += data
             writer.write(data)
             await writer.drain()
         writer.close()
+
+
+SIX_BITS = " %-./3456789=A_bdfghlmnpru"
+CODES = {
+    **{character: f"{code:05b}" for code, character in enumerate("012aceiost")},
+    **{character: f"{code:06b}" for code, character in enumerate(SIX_BITS, 20)},
+    "B": "1011101",
+}
+"""The short codes of HTTP/2's headers (RFC 7541, appendix B)."""
+
+
+def in_headers(text: str) -> bytes:
+    """Write a header's value as HTTP/2 sends it: coded, and filled up with ones."""
+    bits = "".join(CODES[character] for character in text)
+    bits += "1" * (-len(bits) % 8)
+    return int(bits, 2).to_bytes(len(bits) // 8, "big")

@@ -6,7 +6,8 @@ import asyncio
 import json
 import time
 import uuid
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -132,10 +133,25 @@ class Releases:
         path.write_text(yaml.safe_dump(document), "utf-8")
         return path
 
+    @contextmanager
+    def unwritable(self) -> Iterator[None]:
+        """Let the weights file be read, but no table be written."""
+        draft = self.weights_file.with_name(f".{self.weights_file.name}.draft")
+        draft.mkdir()
+        yield
+        draft.rmdir()
+
     def weights(self) -> dict[str, float]:
         """Give the share of each release, as the file has it."""
         rows = json.loads(self.weights_file.read_text())["weights"]
         return {row["release"]: row["weight"] for row in rows}
+
+    def edit_weights(self, share: float) -> int:
+        """Change the first weight as a person does with an editor; give the table's version."""
+        table = json.loads(self.weights_file.read_text())
+        table["weights"][0]["weight"] = share
+        self.weights_file.write_text(json.dumps(table))
+        return int(table["version"])
 
     def heard(self) -> list[dict[str, Any]]:
         """Give all that the alarm's command was told."""
@@ -181,7 +197,7 @@ class Engine:
         stop.set()
         await task
 
-    async def start(self, release: Path) -> str:
+    async def start(self, release: Path, *, on_given: Callable[[], None] = lambda: None) -> str:
         """Start a release's rollout."""
         return await start(
             load_release(release),
@@ -190,6 +206,7 @@ class Engine:
             folder=self.folder,
             queue=self.queue,
             say=lambda _: None,
+            on_given=on_given,
         )
 
     async def say(self, what: str, rollout: str, *, by: str = "ann", reason: str = "") -> None:
@@ -228,8 +245,11 @@ class Engine:
         return value
 
     def _in(self, rollout: str, phases: tuple[str, ...]) -> RolloutRecord | None:
-        record = self.store.rollouts.get_rollout(rollout)
-        return record if record is not None and record.phase in phases else None
+        record: RolloutRecord | None = self.store.rollouts.get_rollout(rollout)
+        if record is None or record.phase in phases:
+            return record
+        assert record.ended is None, self.shown(rollout, phases)()
+        return None
 
     def shown(self, rollout: str, awaited: tuple[str, ...]) -> Any:
         """Give what tells a failing test how far the rollout came."""

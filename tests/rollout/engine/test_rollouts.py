@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import asynccontextmanager
 
 import pytest
+from temporalio.testing import ActivityEnvironment
 
 from denv.cli.rollview import now_document
-from denv.errors import RolloutRefusedError
+from denv.errors import RolloutRefusedError, StoreError
 from denv.release import load_release
-from denv.rollout.engine import activities, stage_workflow
+from denv.rollout.engine import parity_activities, stage_workflow
 from denv.rollout.engine.beating import HeartbeatMemory
-from denv.rollout.engine.messages import StageOrder
+from denv.rollout.engine.messages import ShardTask, StageOrder, Task
 from denv.rollout.engine.orders import ask_status, order_of, start_rollout, take_up, workflow_id
 from denv.rollout.plan import freeze
 from denv.store import Override
 from tests.rollout.engine.staging import LATE_CANCEL
 
 pytestmark = LATE_CANCEL
+
+OFTEN = {"passes": 2, "every": "100ms", "timeout": "5s"}
 
 
 async def test_a_good_release_is_promoted_through_its_batches(engine, releases):
@@ -145,9 +149,13 @@ async def test_words_of_people_are_in_the_log(engine, releases):
     """A person's rollback is carried out and says who wanted it and why, and alarms nobody."""
     rollout = await engine.start(releases.write(bake="60s", parity_every="60s"))
     await engine.reach(rollout, "baking")
-    status = await ask_status(engine.client, releases.stage.url)
-    assert status is not None
-    assert status.performing == ["watch"]
+    async with asyncio.timeout(60):
+        while True:  # between two watches there is nothing under way for a moment
+            status = await ask_status(engine.client, releases.stage.url)
+            assert status is not None
+            if status.performing == ["watch"]:
+                break
+            await asyncio.sleep(0.05)
     await engine.say("rollback", rollout, by="ben", reason="customers complain")
     record = await engine.end(rollout)
     assert record.phase == "rolled-back"
@@ -159,13 +167,11 @@ async def test_an_incomplete_rollback_can_be_asked_for_again(engine, releases):
     """Weights that do not read back are an alarm of their own, until a person tries again."""
     rollout = await engine.start(releases.write(bake="60s", parity_every="60s"))
     await engine.reach(rollout, "baking")
-    good = releases.weights_file.read_text()
-    releases.weights_file.write_text("nothing of use")
-    await engine.say("rollback", rollout)
-    record = await engine.reach(rollout, "rollback-incomplete")
+    with releases.unwritable():
+        await engine.say("rollback", rollout)
+        record = await engine.reach(rollout, "rollback-incomplete")
     assert record.ended is None
     assert [a.kind for a in engine.store.alarms.list_alarms()] == ["rollback-incomplete"]
-    releases.weights_file.write_text(good)
     await engine.say("rollback", rollout)
     assert (await engine.end(rollout)).phase == "rolled-back"
     assert releases.weights() == {"r1": 0.0}
@@ -195,13 +201,13 @@ async def test_a_try_that_is_thought_dead_keeps_its_cases_until_it_ends(
     monkeypatch.setenv("DENV_HEARTBEAT_S", "1.5")
     monkeypatch.setattr(HeartbeatMemory, "beat", lambda _: None)
     tries = []
-    asked = vars(activities)["run_shard"]
+    asked = vars(parity_activities)["run_shard"]
 
     async def run_shard(*given, **named):
         tries.append(named["shard"])
         return await asked(*given, **named)
 
-    monkeypatch.setattr(activities, "run_shard", run_shard)
+    monkeypatch.setattr(parity_activities, "run_shard", run_shard)
     releases.stage.delay_s = 1.0  # 24 cases in 8 slots: twice as long as the silence
     rollout = await engine.start(
         releases.write(golden=None, bake="0s", parity_every=None, batches=["100%"])
@@ -250,21 +256,21 @@ async def test_a_long_history_is_begun_anew(engine, releases, monkeypatch):
     assert len([execution async for execution in listed]) > 1
 
 
+@asynccontextmanager
 async def incomplete(engine, releases):
-    """Leave half of the traffic on a release that could not be taken back; give it and how."""
+    """Leave half of the traffic on a release that could not be taken back, for as long as this."""
     older = await engine.start(releases.write("r1", bake="60s", parity_every="60s"))
     await engine.reach(older, "baking")
-    good = releases.weights_file.read_text()
-    releases.weights_file.write_text("nothing of use")
-    await engine.say("rollback", older)
-    await engine.reach(older, "rollback-incomplete")
-    return older, good
+    with releases.unwritable():
+        await engine.say("rollback", older)
+        await engine.reach(older, "rollback-incomplete")
+        yield older
 
 
 async def test_a_newer_release_takes_what_is_incomplete_back_first(engine, releases):
     """No traffic is left on a failed release while a newer one is proven, and both end as said."""
-    older, good = await incomplete(engine, releases)
-    releases.weights_file.write_text(good)
+    async with incomplete(engine, releases) as older:
+        pass
     newer = await engine.start(releases.write("r2"))
     record = engine.record(older)
     assert record.phase == "rolled-back"
@@ -277,16 +283,15 @@ async def test_a_newer_release_takes_what_is_incomplete_back_first(engine, relea
 
 async def test_a_newer_release_is_refused_while_the_rollback_stays_incomplete(engine, releases):
     """It does not begin by itself later; the older one stays open, and a person can finish it."""
-    older, good = await incomplete(engine, releases)
-    for _ in "ab":
-        with pytest.raises(RolloutRefusedError, match=older) as refused:
-            await engine.start(releases.write("r2"))
-        assert "\n" not in str(refused.value)
-        assert engine.record(older).phase == "rollback-incomplete"
-    assert [one.rollout for one in engine.store.rollouts.list_rollouts(active=True)] == [older]
-    document = now_document(engine.store, older)
-    assert document["weights_confirmed"] is False
-    releases.weights_file.write_text(good)
+    async with incomplete(engine, releases) as older:
+        for _ in "ab":
+            with pytest.raises(RolloutRefusedError, match=older) as refused:
+                await engine.start(releases.write("r2"))
+            assert "\n" not in str(refused.value)
+            assert engine.record(older).phase == "rollback-incomplete"
+        assert [one.rollout for one in engine.store.rollouts.list_rollouts(active=True)] == [older]
+        document = now_document(engine.store, older)
+        assert document["weights_confirmed"] is False
     await engine.say("cancel", older)
     assert (await engine.end(older)).phase == "rolled-back"
     assert now_document(engine.store, older)["weights_confirmed"] is True
@@ -328,3 +333,124 @@ async def test_a_worker_that_is_ended_while_a_release_bakes_loses_no_observed_ti
     last = next(d.at for d in log if d.phase == "baking" and d.next_phase != "baking")
     observed_s = sum(d.event["observed_s"] for d in log if d.event["type"] == "watched")
     assert 4.0 <= observed_s <= last - first - 3.0 + 0.1
+
+
+async def test_a_start_finds_a_rollout_that_the_server_forgot_and_takes_it_up_first(
+    engine, releases
+):
+    """What stands in the data has its stage: it is taken back, and then the newer one begins."""
+    older = await engine.start(releases.write("r1", bake="60s", parity_every="60s"))
+    await engine.reach(older, "baking")
+    await engine.client.get_workflow_handle(workflow_id(releases.stage.url)).terminate("lost")
+    newer = await engine.start(releases.write("r2"))
+    assert engine.record(older).phase == "rolled-back"
+    assert "superseded" in engine.rules(older)
+    assert (await engine.end(newer)).phase == "promoted"
+
+
+async def test_a_rollout_that_the_server_forgot_is_not_superseded_by_itself(engine, releases):
+    """An order for just what stands in the data takes that up, and nothing follows it."""
+    path = releases.write("r1", bake="60s", parity_every="60s", batches=["100%"])
+    older = await engine.start(path)
+    await engine.reach(older, "baking")
+    await engine.client.get_workflow_handle(workflow_id(releases.stage.url)).terminate("lost")
+    plan = freeze(load_release(path), data_folder=engine.folder)
+    order = order_of(plan, rollout="another", started=1.0)
+    await start_rollout(engine.client, order, queue=engine.queue)
+    await engine.say("promote", older)  # heard, although it is not taken up yet
+    assert (await engine.end(older)).phase == "promoted"
+    assert "promoted-early" in engine.rules(older)
+    assert [one.rollout for one in engine.store.rollouts.list_rollouts()] == [older]
+
+
+async def test_weights_that_others_change_while_it_bakes_are_set_again_once(engine, releases):
+    """The first change may be a mistake: it is undone and logged. The second takes it back."""
+    rollout = await engine.start(
+        releases.write(bake="60s", parity_every="60s", health=OFTEN, batches=["50%", "100%"])
+    )
+    await engine.reach(rollout, "baking")
+    edited = releases.edit_weights(0.9)
+    await engine.until(
+        lambda: "weights-set-again" in engine.rules(rollout), engine.shown(rollout, ("set again",))
+    )
+    assert releases.weights() == {"r1": 0.5}
+    assert engine.store.alarms.list_alarms() == []
+    log = engine.store.rollouts.decisions(rollout)
+    (changed,) = [one for one in log if one.rule == "weights-changed"]
+    assert f"it holds other weights, version {edited}, than were set" in changed.text
+    releases.edit_weights(0.9)
+    assert (await engine.end(rollout)).phase == "rolled-back"
+    assert "weights-changed-again" in engine.rules(rollout)
+    assert releases.weights() == {"r1": 0.0}
+    assert [alarm.kind for alarm in engine.store.alarms.list_alarms()] == ["health-fail"]
+
+
+async def test_a_clock_that_is_set_bakes_and_skips_nothing(engine, releases, monkeypatch):
+    """An hour forward and back while a release bakes: the time that was watched is the bake's."""
+    rollout = await engine.start(
+        releases.write(bake="3s", parity_every=None, batches=["100%"], health=OFTEN)
+    )
+    await engine.reach(rollout, "baking")
+    began, wall = time.monotonic(), time.time
+    for hours in (1, -1):
+        monkeypatch.setattr(time, "time", lambda step=3600 * hours: wall() + step)
+        await asyncio.sleep(0.5)
+    record = await engine.end(rollout)
+    assert record.phase == "promoted"
+    assert time.monotonic() - began > 2.0
+    watched = [
+        d.event["observed_s"]
+        for d in engine.store.rollouts.decisions(rollout)
+        if d.event["type"] == "watched"
+    ]
+    assert 3.0 <= sum(watched) < 60.0
+
+
+async def test_a_late_try_of_a_look_ends_quietly(engine, releases, caplog):
+    """Overtaken by a person's word, a look finds its rollout elsewhere and asks nobody."""
+    rollout = await engine.start(
+        releases.write(bake="60s", parity_every="200ms", health=OFTEN, batches=["50%", "100%"])
+    )
+    log = await engine.until(
+        lambda: (
+            [d for d in engine.store.rollouts.decisions(rollout) if d.rule == "look-due"] or None
+        ),
+        engine.shown(rollout, ("a look",)),
+    )
+    (look,) = [action for action in log[0].actions if action["type"] == "look"]
+    await engine.say("promote", rollout)
+    await engine.until(
+        lambda: "promoted-early" in engine.rules(rollout), engine.shown(rollout, ("batch 2",))
+    )
+    task, asked = Task(rollout, look), len(releases.stage.calls)
+    activities = parity_activities.ParityActivities(engine.store)
+    environment = ActivityEnvironment()
+    await engine.stop_worker()
+    asked = len(releases.stage.calls)
+    opened = await environment.run(activities.open_parity, task)
+    assert opened.event is not None
+    assert opened.event["missing"] == "it is no longer awaited"
+    shard = ShardTask(task, {"run": "none"}, 0)
+    assert await environment.run(activities.ask_shard, shard) == 0
+    closed = await environment.run(activities.close_parity, shard)
+    assert (closed["type"], closed["tallies"]) == ("look-ended", [])
+    assert len(releases.stage.calls) == asked
+    assert "ResumeError" not in caplog.text
+
+
+async def test_a_store_that_cannot_be_written_loses_nothing(engine, releases, read_only):
+    """What was done waits to be written; written again, the rollout goes on as if nothing were."""
+    rollout = await engine.start(releases.write(bake="60s", parity_every="60s", batches=["100%"]))
+    await engine.reach(rollout, "baking")
+    before = engine.rules(rollout)
+    read_only(True)
+    with pytest.raises(StoreError, match="attempt to write a readonly database"):
+        engine.store.rollouts.set_weights("s", {}, at=1.0)
+    await engine.say("promote", rollout)
+    await asyncio.sleep(1.0)
+    assert engine.rules(rollout) == before
+    assert engine.record(rollout).phase == "baking"
+    read_only(False)
+    assert (await engine.end(rollout)).phase == "promoted"
+    assert engine.rules(rollout)[: len(before)] == before
+    assert engine.rules(rollout).count("promoted-early") == 1

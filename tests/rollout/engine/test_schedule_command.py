@@ -7,8 +7,10 @@ import json
 import uuid
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from denv import cli
+from denv.schemas import schema
 
 DAILY = ("--every", "24h")
 
@@ -35,6 +37,12 @@ def schedule(engine, releases, name, capsys):
     return run
 
 
+def followed(document):
+    """Hold a document against its schema, and give it."""
+    Draft202012Validator(schema("schedule-1")).validate(document)
+    return document
+
+
 async def until_history(engine, name, count):
     """Wait until a schedule has so many full runs."""
     async with asyncio.timeout(120):
@@ -55,7 +63,7 @@ async def test_a_schedules_life(schedule, engine, releases, name, tmp_path):
     assert timing["cadence_s"] == pytest.approx(86_400, rel=0.01)
 
     code, out, _ = await schedule("show", "--json")
-    shown = json.loads(out)
+    shown = followed(json.loads(out))
     assert code == 0
     assert len(shown["engine"]["next_times"]) >= 5
     assert not shown["engine"]["paused"]
@@ -77,6 +85,9 @@ async def test_a_schedules_life(schedule, engine, releases, name, tmp_path):
     assert "paused: maintenance" in (await schedule("list", given=None))[1]
     assert (await schedule("resume"))[0] == 0
     assert "resumed after: maintenance" in (await schedule("show"))[1]
+    shown = followed(json.loads((await schedule("show", "--json"))[1]))
+    assert [firing["kind"] for firing in shown["history"]] == ["full", "full", "skipped"]
+    assert shown["detectors"]["by_name"]
     assert (await schedule("resume"))[0] == 2
 
     assert (await schedule("remove"))[0] == 0

@@ -21,6 +21,7 @@ from denv.rollout.engine.schedule_activities import ScheduleActivities
 from denv.rollout.engine.schedule_messages import FireDone, ScheduleOrder
 from denv.rollout.engine.schedule_workflow import NOMINAL
 from denv.rollout.plan import freeze
+from denv.rollout.schedules import full
 from denv.rollout.schedules.pausing import go_on
 from denv.rollout.schedules.timing import Timing
 from denv.store import ScheduleRecord
@@ -160,10 +161,10 @@ class Fires:
         self.queue, self.now = f"q-{name}", 0.0
         self._releases = releases
 
-    async def add(self, timing, *, created):
+    async def add(self, timing, *, created, **rollout):
         self.now = created.timestamp()
         await schedules.create(self.client, self.name, timing, queue=self.queue, now=created)
-        release = load_release(self._releases.write())
+        release = load_release(self._releases.write(**rollout))
         plan = freeze(release, data_folder=self._releases.folder / "home")
         cadence_s = await schedules.mean_cadence_s(self.client, self.name, now=created)
         spec = {**timing.to_json(), "cadence_s": cadence_s}
@@ -257,6 +258,42 @@ async def test_a_sentinel_escalates_to_a_full_run(fires, releases):
     assert (done.kind, done.verdict) == ("full", "fail")
     assert fires.rows()[-1].document["why"][0].startswith("the stage fails the golden prompt c0")
     assert fires.open_kinds() == ["parity-fail"]
+
+
+async def test_a_full_run_is_asked_in_shards(fires, releases, monkeypatch):
+    """Each shard is an activity of its own, which any worker may take; the run is one."""
+    shards = []
+    asked = vars(full)["run_shard"]
+
+    async def run_shard(*given, **named):
+        shards.append(named["shard"])
+        return await asked(*given, **named)
+
+    monkeypatch.setattr(full, "run_shard", run_shard)
+    start = datetime(2027, 1, 1, 0, 30, tzinfo=UTC)
+    await fires.add(Timing(every_s=3600.0), created=start, shards=3)
+    done = await fires.at(start + timedelta(minutes=30))
+    assert (done.verdict, sorted(shards)) == ("pass", [0, 1, 2])
+    cases = [asked for asked in releases.stage.asked if asked.startswith("number")]
+    assert len(cases) == 3 * 24  # a baseline asks three times
+    assert set(cases) == {f"number {n};" for n in range(24)}
+    assert fires.rows()[-1].run == done.run
+    assert (await fires.at(start + timedelta(minutes=30))).again
+    assert len(shards) == 3
+
+
+async def test_a_side_that_refuses_amid_a_full_run_is_told(fires, releases, monkeypatch):
+    """A key that is gone when a shard is asked ends the slot as an error, once, and alarms."""
+
+    async def run_shard(*given, **named):
+        raise UsageError("the environment variable KEY is not set")
+
+    monkeypatch.setattr(full, "run_shard", run_shard)
+    start = datetime(2027, 1, 1, 0, 30, tzinfo=UTC)
+    await fires.add(Timing(every_s=3600.0), created=start, shards=2)
+    done = await fires.at(start + timedelta(minutes=30))
+    assert (done.verdict, done.raised) == ("error", ["parity-unproven"])
+    assert fires.rows()[-1].document["reasons"] == ["the environment variable KEY is not set"]
 
 
 async def test_a_removed_schedule_asks_nothing(fires):

@@ -7,7 +7,7 @@ import pytest
 from denv.errors import HarnessError, UsageError
 from denv.records import Secret
 from denv.rollout.engine.connection import Connection, TlsFiles, answers, connect
-from tests.rollout.engine.encrypting import Authority, encrypted
+from tests.rollout.engine.encrypting import Authority, encrypted, in_headers
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +33,25 @@ async def test_a_server_whose_authority_is_trusted(temporal, authorities):
         assert set(agreed) == {"h2"}
 
 
-async def test_an_api_key_goes_with_it(temporal, authorities):
-    """Over TLS a key is sent; a server that asks for none does not mind."""
-    async with encrypted(temporal.address, authorities["servers"]) as (address, _):
-        connection = Connection(address, tls=files(authorities), api_key=Secret("key-one"))
+@pytest.mark.parametrize("key", [None, "secret-10"])
+async def test_an_api_key_goes_with_it(temporal, authorities, key):
+    """Over TLS a key reaches the server as a bearer's, and none where there is none."""
+    heard = bytearray()
+    async with encrypted(temporal.address, authorities["servers"], heard=heard) as (address, _):
+        api_key = None if key is None else Secret(key)
+        connection = Connection(address, tls=files(authorities), api_key=api_key)
         assert await answers(await connect(connection))
+    assert (in_headers("Bearer secret-10") in bytes(heard)) is (key is not None)
+
+
+async def test_authorities_that_are_given_replace_the_system_s(temporal, authorities, monkeypatch):
+    """Whom the system trusts is trusted without --tls-ca alone."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(authorities["servers"].certificate))
+    async with encrypted(temporal.address, authorities["servers"]) as (address, _):
+        assert await answers(await connect(Connection(address, tls=TlsFiles())))
+        given = Connection(address, tls=files(authorities, trusted="stranger"))
+        with pytest.raises(HarnessError, match="its certificate is not trusted"):
+            await connect(given, timeout_s=5)
 
 
 async def test_one_s_own_certificate(temporal, authorities):

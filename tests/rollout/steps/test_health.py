@@ -146,3 +146,22 @@ async def test_time_in_which_nobody_looked_is_not_observed(web_server):
     told: list[float] = []
     await watched(web_server, answering(200), seconds=24, on_observed=told.append, time=Suspended())
     assert told == [0, 12, 24]
+
+
+async def test_what_is_seen_beside_ends_the_watch(web_server):
+    """Something else that is wrong ends it, and the round in which that was seen is not counted."""
+    said = ["", "", "the file is gone"]
+
+    async def beside():
+        return said.pop(0)
+
+    replica, time = PlannedReplica("a", await web_server(answering(200)) + "/v1"), Time()
+    outcome = await watch_health(
+        [replica],
+        Health.model_validate({}),
+        seconds=600,
+        beside=beside,
+        clock=time.clock,
+        sleep=time.sleep,
+    )
+    assert (outcome.observed_s, outcome.changed) == (2, "the file is gone")  # rounds at 0 and 2 s

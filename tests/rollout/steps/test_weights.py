@@ -14,7 +14,7 @@ from aiohttp import web
 
 from denv.errors import UsageError
 from denv.release import Weights
-from denv.rollout.steps.weights import NO_CARRIER, check_file, set_weights
+from denv.rollout.steps.weights import NO_CARRIER, changed_file, check_file, set_weights
 from denv.rollout.weights import Party, Table, table_of
 
 KEY = b"thirty bytes of a webhook's key"
@@ -283,3 +283,30 @@ async def test_both_carriers(hook, tmp_path):
     weights = await hook(router, file=str(tmp_path / "w"))
     assert (await carry(weights, table(1))).held
     assert router.held == (tmp_path / "w").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (table(7).to_json(), ""),
+        (table(7, share="9/10").to_json(), "it holds other weights, version 7, than were set"),
+        (table(8).to_json(), "it holds other weights, version 8, than were set"),
+        (None, "the file is gone"),
+        (b"nothing of use", "no strict JSON"),
+    ],
+)
+async def test_what_others_did_to_the_file_is_seen(tmp_path, found, words):
+    """Any other content than what was set is said in one line; the same written anew is none."""
+    path = tmp_path / "weights.json"
+    if found is not None:
+        path.write_bytes(found)
+    said = await changed_file(to_file(path), table(7))
+    assert (words in said) if words else said == ""
+    assert "\n" not in said
+
+
+async def test_where_no_file_carries_weights_none_can_be_changed():
+    """A release without a file has nothing to be looked at."""
+    assert await changed_file(None, table(1)) == ""
+    webhook = Weights.model_validate({"webhook": {"url": "http://h/w", "secret-env": "HOOK"}})
+    assert await changed_file(webhook, table(1)) == ""

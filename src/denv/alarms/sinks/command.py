@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
@@ -38,10 +38,14 @@ _UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 @dataclass(frozen=True, slots=True)
 class CommandSink:
-    """Runs a program without a shell; exit code 0 means that it took the alarm."""
+    """Runs a program without a shell; exit code 0 means that it took the alarm.
+
+    ``hidden`` are secrets beside those of the environment that no reason may show.
+    """
 
     key: str
     settings: AlarmCommand
+    hidden: tuple[Secret, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -63,7 +67,7 @@ class CommandSink:
             given.seek(0)
             process = await self._start(given, said, environment=environment)
             ended = await self._ended(process)
-            why = _why(said, environment) if ended else ""
+            why = _why(said, [*self.hidden, *_secrets(environment)]) if ended else ""
         if ended:
             raise DeliveryError(f"{ended}: {why}" if why else ended)
 
@@ -105,7 +109,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _why(said: IO[bytes], environment: Mapping[str, str]) -> str:
+def _why(said: IO[bytes], secrets: Iterable[Secret]) -> str:
     """Give the last line of what a program said, masked, on one line."""
     size = said.seek(0, os.SEEK_END)
     said.seek(max(0, size - MAX_SAID_BYTES))
@@ -113,7 +117,7 @@ def _why(said: IO[bytes], environment: Mapping[str, str]) -> str:
     if size > MAX_SAID_BYTES:
         # Cut at a line's end: half of a secret would not be known again.
         raw = raw.partition(b"\n")[2]
-    text = Masker(_secrets(environment)).text(raw.decode("utf-8", "replace"))
+    text = Masker(secrets).text(raw.decode("utf-8", "replace"))
     lines = [line for line in text.splitlines() if line.strip()]
     line = _UNSHOWN.sub("\N{REPLACEMENT CHARACTER}", lines[-1].strip()) if lines else ""
     return line if len(line) <= MAX_WHY else f"{line[: MAX_WHY - 1]}…"

@@ -17,7 +17,7 @@ from denv.alarms.sinks.cloudevents import CloudEventsSink
 from denv.alarms.sinks.command import CommandSink
 from denv.alarms.sinks.pagerduty import PagerDutySink
 from denv.errors import DeliveryError
-from denv.records import Json
+from denv.records import Json, Secret
 from denv.release.alarms import (
     AlarmCommand,
     AlarmEntry,
@@ -49,8 +49,15 @@ def sinks_of(sections: Sequence[Section]) -> dict[str, dict[str, Json]]:
     return {sink_key(each): each for each in settings}
 
 
-def make_sink(settings: Mapping[str, Any], *, clock: Callable[[], float] = time.time) -> Sink:
+def make_sink(
+    settings: Mapping[str, Any],
+    *,
+    clock: Callable[[], float] = time.time,
+    hidden: Sequence[Secret] = (),
+) -> Sink:
     """Make a sink out of settings as they are kept.
+
+    ``hidden`` are secrets that the process knows beside its environment: a command may print them.
 
     Raises
     ------
@@ -72,6 +79,6 @@ def make_sink(settings: Mapping[str, Any], *, clock: Callable[[], float] = time.
         case Apprise():
             return AppriseSink(key, section)
         case AlarmCommand():
-            return CommandSink(key, section)
+            return CommandSink(key, section, tuple(hidden))
         case _:
             assert_never(section)

@@ -6,29 +6,43 @@ import json
 
 from denv.rollout import states
 from denv.rollout.engine.messages import Admitted, RolloutOrder
+from denv.rollout.engine.patience import heartbeat_s
 from denv.rollout.plan import Plan
 from denv.store import RolloutRecord, RolloutStore
 from denv.verdict import effective_rates
 
 
 def admit(order: RolloutOrder, store: RolloutStore, *, at: float) -> Admitted:
-    """Take a rollout up: create it, or find where it stands.
+    """Take a rollout up: create it, or find where it stands, or what must be taken up before it.
 
     Raises
     ------
-    ActiveRolloutError
-        Its stage has another that has not ended.
     StoreError
         The data cannot be read or written.
     """
     record = store.get_rollout(order.rollout)
     if record is None:
+        first = store.active_rollout(order.stage)
+        if first is not None:
+            return Admitted({}, [], ended=False, first=order_for(first))
         record = _created(order, store)
     events: list[states.Event] = [_begin(record, store, at=at)] if record.seq == 0 else []
     return Admitted(
         state=dict(record.state),
         events=[states.event_to_json(event) for event in events],
         ended=record.ended is not None,
+    )
+
+
+def order_for(record: RolloutRecord) -> RolloutOrder:
+    """Make the order by which a rollout that stands in the store is taken up."""
+    return RolloutOrder(
+        rollout=record.rollout,
+        stage=record.stage,
+        release=record.release,
+        proof=record.proof,
+        started=record.started,
+        heartbeat_s=heartbeat_s(),
     )
 
 

@@ -32,6 +32,11 @@ def unproven(
     )
 
 
+def one_line(error: Exception) -> str:
+    """Give what an error says on one line, not too long for a log."""
+    return "; ".join(str(error).split("\n"))[:500]
+
+
 _FAILING: Mapping[type[Any], Callable[[Any, str], states.Event]] = {
     states.StartReplicas: lambda a, why: states.ReplicasFailed(answers=a.number, why=why),
     states.CheckHealth: lambda a, why: states.Unhealthy(answers=a.number, why=why),

@@ -41,11 +41,15 @@ class StageOrder:
 
 @dataclass
 class Admitted:
-    """Where a rollout stands in the store when it is taken up; ``events`` come first of all."""
+    """Where a rollout stands in the store when it is taken up; ``events`` come first of all.
+
+    ``first`` is another rollout that has its stage and must be taken up before it can begin.
+    """
 
     state: Plain
     events: list[Plain]
     ended: bool
+    first: RolloutOrder | None = None
 
 
 @dataclass

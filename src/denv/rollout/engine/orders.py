@@ -12,7 +12,8 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from denv.errors import HarnessError, UsageError
-from denv.rollout.engine.activities import tell_all_sinks
+from denv.rollout.engine.admitting import order_for
+from denv.rollout.engine.alarm_activities import tell_all_sinks
 from denv.rollout.engine.messages import RolloutOrder, StageOrder, Status, Word
 from denv.rollout.engine.patience import heartbeat_s
 from denv.rollout.plan import Plan
@@ -104,18 +105,10 @@ async def _take_up(client: Client, store: SqlStore, *, queue: str) -> Sequence[s
     active = await asyncio.to_thread(lambda: store.rollouts.list_rollouts(active=True))
     begun = []
     for record in active:
-        order = RolloutOrder(
-            rollout=record.rollout,
-            stage=record.stage,
-            release=record.release,
-            proof=record.proof,
-            started=record.started,
-            heartbeat_s=heartbeat_s(),
-        )
         try:
             await client.start_workflow(
                 "rollout",
-                StageOrder(order=order),
+                StageOrder(order=order_for(record)),
                 id=workflow_id(record.stage),
                 task_queue=queue,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -11,16 +10,10 @@ from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
     from denv.rollout.engine.messages import OpenedRun, ParityOrder, Plain, ShardTask
+    from denv.rollout.engine.retries import FIRM, PATIENT
+    from denv.rollout.engine.sharding import some_at_once
 
 ONE_DAY = timedelta(days=1)
-FIRM = RetryPolicy(
-    initial_interval=timedelta(seconds=1),
-    maximum_interval=timedelta(seconds=15),
-    maximum_attempts=8,
-)
-PATIENT = RetryPolicy(
-    initial_interval=timedelta(seconds=0.5), maximum_interval=timedelta(seconds=15)
-)
 
 
 @workflow.defn(name="parity")
@@ -35,18 +28,16 @@ class ParityWorkflow:
         )
         if opened.event is not None:
             return opened.event
-        slots = asyncio.Semaphore(opened.at_once)
-        await asyncio.gather(*(self._ask(order, opened, n, slots=slots) for n in opened.to_ask))
+
+        async def ask(shard: int) -> int:
+            task = ShardTask(order.task, opened.shards, shard)
+            done: int = await self._do("ask-shard", task, order, kind=int, retry=PATIENT)
+            return done
+
+        await some_at_once(ask, opened.to_ask, at_once=opened.at_once)
         closing = ShardTask(order.task, opened.shards)
         event: Plain = await self._do("close-parity", closing, order, kind=dict, retry=FIRM)
         return event
-
-    async def _ask(
-        self, order: ParityOrder, opened: OpenedRun, shard: int, *, slots: asyncio.Semaphore
-    ) -> None:
-        async with slots:
-            task = ShardTask(order.task, opened.shards, shard)
-            await self._do("ask-shard", task, order, kind=int, retry=PATIENT)
 
     async def _do(
         self, name: str, given: Any, order: ParityOrder, *, kind: type[Any], retry: RetryPolicy

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from denv.errors import StoreError
 from denv.rollout import states
-from denv.rollout.plan import Plan, secrets_of
+from denv.rollout.engine.weighing import introduce, noted_table, restore, set_share
+from denv.rollout.engine.work import Work, incumbent_of
+from denv.rollout.plan import Plan
+from denv.rollout.secrets import secrets_of
 from denv.rollout.sides import PlannedReplica
 from denv.rollout.steps.deploy import DeployOutcome, run_deploy
 from denv.rollout.steps.golden import GoldenOutcome, GoldenState, run_golden
 from denv.rollout.steps.health import WatchOutcome, check_health, watch_health
-from denv.rollout.steps.weights import set_weights
-from denv.rollout.weights import Table, table_of
-from denv.store import RolloutRecord, SqlStore
+from denv.rollout.steps.weights import changed_file
 
 LONGEST_TICK_S = 30.0
 """A watch answers at least this often, so that the observed time is stored."""
@@ -29,41 +26,6 @@ LONGEST_TICK_S = 30.0
 INCUMBENT_ATTEMPTS = 3
 INCUMBENT_PAUSE_S = 2.0
 KEPT = "rollouts"
-
-
-class Memory(Protocol):
-    """What a try leaves for the next one, should its process die."""
-
-    @property
-    def earlier(self) -> Any:
-        """What the last try has left, or None."""
-
-    def keep(self, value: Any) -> None:
-        """Leave a JSON value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """One action with all that it needs; ``folder`` is that of the data."""
-
-    record: RolloutRecord
-    plan: Plan
-    action: Any
-    store: SqlStore
-    folder: Path
-    memory: Memory
-    stop: asyncio.Event
-
-    @property
-    def number(self) -> int:
-        """The number that the event answers."""
-        number: int = self.action.number
-        return number
-
-    @property
-    def batch(self) -> int:
-        """The batch that the rollout is in."""
-        return states.state_from_json(self.record.state).batch
 
 
 async def perform(work: Work) -> states.Event:
@@ -87,6 +49,8 @@ async def _start_replicas(work: Work) -> states.Event:
         outcome = await _deploy(work, replica, what="start")
         if not outcome.ok:
             return states.ReplicasFailed(answers=work.number, why=outcome.why)
+    if work.plan.stage.router is not None and (why := await introduce(work)):
+        return states.ReplicasFailed(answers=work.number, why=why)
     return states.ReplicasStarted(answers=work.number)
 
 
@@ -146,9 +110,12 @@ async def _watch(work: Work) -> states.Event:
     if wanted <= 0:
         return states.Watched(answers=work.number, observed_s=earlier)
     seen = await _watched(work, wanted, earlier=earlier)
+    observed_s = earlier + seen.observed_s
     if seen.unhealthy is not None:
         return states.Unhealthy(answers=work.number, why=seen.unhealthy)
-    return states.Watched(answers=work.number, observed_s=earlier + seen.observed_s)
+    if seen.changed is not None:
+        return states.WeightsChanged(answers=work.number, observed_s=observed_s, why=seen.changed)
+    return states.Watched(answers=work.number, observed_s=observed_s)
 
 
 async def _watched(work: Work, wanted_s: float, *, earlier: float) -> WatchOutcome:
@@ -160,12 +127,18 @@ async def _watched(work: Work, wanted_s: float, *, earlier: float) -> WatchOutco
         observed = observed_s
         work.memory.keep(earlier + observed_s)
 
+    table = await asyncio.to_thread(noted_table, work)
+
+    async def beside() -> str:
+        return "" if table is None else await changed_file(work.plan.rollout.weights, table)
+
     watching = asyncio.ensure_future(
         watch_health(
             work.plan.replicas_at(work.batch),
             work.plan.rollout.health,
             seconds=wanted_s,
             on_observed=on_observed,
+            beside=beside,
         )
     )
     stopping = asyncio.ensure_future(work.stop.wait())
@@ -202,7 +175,7 @@ async def _golden(
 
 
 async def _prove_incumbent(work: Work) -> states.Event:
-    incumbent = _incumbent(work)
+    incumbent = incumbent_of(work)
     if incumbent is None:
         return states.IncumbentNotProven(answers=work.number, why="there is no incumbent any more")
     outcome = await _golden(work, incumbent, incumbent.replicas)
@@ -217,59 +190,6 @@ async def _prove_incumbent(work: Work) -> states.Event:
     return states.IncumbentNotProven(answers=work.number, why=why)
 
 
-def _incumbent(work: Work) -> Plan | None:
-    stage = work.store.rollouts.get_stage(work.record.stage)
-    if stage is None or stage.incumbent is None:
-        return None
-    return Plan.from_json(json.dumps(stage.incumbent.plan))
-
-
-# ---------------------------------------------------------------- weights
-
-
-async def _set_weights(work: Work) -> states.Event:
-    outcome = await set_weights(
-        work.plan.rollout.weights, await asyncio.to_thread(_table, work, work.action.share)
-    )
-    if outcome.held:
-        return states.WeightsSet(answers=work.number)
-    return states.WeightsNotSet(answers=work.number, why=outcome.why)
-
-
-async def _restore_weights(work: Work) -> states.Event:
-    outcome = await set_weights(
-        work.plan.rollout.weights, await asyncio.to_thread(_table, work, Fraction(0))
-    )
-    if outcome.held:
-        return states.WeightsRestored(answers=work.number)
-    return states.WeightsNotRestored(answers=work.number, why=outcome.why)
-
-
-def _table(work: Work, share: Fraction) -> Table:
-    """Give the table of this action, under a version that is noted before anyone sees it.
-
-    Done again, the action finds its own version there: the same table is the same.
-    """
-    store, stage = work.store.rollouts, work.record.stage
-    key = f"{work.record.rollout}/{work.number}"
-    found = store.get_stage(stage)
-    noted: Mapping[str, Any] = (found.weights if found else None) or {}
-    incumbent = _incumbent(work)
-    ours = noted.get("set_by") == key
-    table = table_of(
-        stage,
-        share=share,
-        newcomer=work.plan.party(work.batch),
-        incumbent=None if incumbent is None else incumbent.party(),
-        # Above whatever a carrier may hold of an earlier data folder.
-        version=noted["version"] if ours else max(noted.get("version", 0) + 1, int(time.time())),
-    )
-    if not ours:
-        plain = {**json.loads(table.to_json()), "set_by": key}
-        store.set_weights(stage, plain, at=time.time())
-    return table
-
-
 _PERFORMERS: Mapping[type[Any], Callable[[Work], Awaitable[states.Event]]] = {
     states.StartReplicas: _start_replicas,
     states.StopReplicas: _stop_replicas,
@@ -277,8 +197,8 @@ _PERFORMERS: Mapping[type[Any], Callable[[Work], Awaitable[states.Event]]] = {
     states.Watch: _watch,
     states.RunGolden: _run_golden,
     states.ProveIncumbent: _prove_incumbent,
-    states.SetWeights: _set_weights,
-    states.RestoreWeights: _restore_weights,
+    states.SetWeights: set_share,
+    states.RestoreWeights: restore,
 }
 """What does each action; a wait and a parity run are the workflow's own."""
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from denv.records import Endpoint, Kind, Replica, Side, Verdict
+from denv.gaming import FOUND
+from denv.records import Endpoint, Kind, Side, Verdict
 from denv.report import Report
 from denv.rollout import states
 from denv.rollout.plan import Plan
@@ -24,19 +25,14 @@ def stage_of(plan: Plan, action: Asks, *, batch: int) -> Endpoint:
     """Give the replicas that are asked: a batch's own, or for a look all that serve by now."""
     if isinstance(action, states.RunParity):
         return plan.stage_at(action.batch)
-    serving = plan.replicas_at(batch)
-    stage = plan.stage.endpoint()
-    if [replica.url for replica in serving] == [stage.url]:
-        return stage
-    replicas = tuple(Replica(one.name, one.url, one.key.read()) for one in serving)
-    return replace(stage, replicas=replicas)
+    return plan.stage_over(plan.replicas_at(batch))
 
 
 def settings_of(plan: Plan, action: Asks, *, rollout: str) -> Settings:
     """Give the settings of a run; a look asks cases that are drawn afresh, none of them twice."""
-    settings = plan.settings()
     if isinstance(action, states.RunParity):
-        return settings
+        return plan.proof_settings()
+    settings = plan.settings()
     count = min(plan.rollout.look_cases or plan.suite.cases, plan.suite.cases)
     # The same look draws the same cases again wherever it is carried out.
     draw = random.Random(f"{rollout}/{action.look}")  # noqa: S311 - a draw, not a secret
@@ -69,7 +65,13 @@ def event_of(
         unanswered=_unanswered(store, run, head),
         missing="" if head["verdict"] == Verdict.PASS else missing,
         cases=cases,
+        gaming=_gaming(head),
     )
+
+
+def _gaming(head: Mapping[str, Any]) -> str:
+    found = head.get("gaming")
+    return str(found["reason"]) if found is not None and found["verdict"] == FOUND else ""
 
 
 def _look_event(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from denv.rollout.engine.messages import Plain
+
 
 @dataclass
 class ScheduleOrder:
@@ -59,3 +61,28 @@ class FireDone:
     raised: list[str] = field(default_factory=list)
     escalate: list[str] = field(default_factory=list)
     again: bool = False
+
+
+@dataclass
+class FullOpened:
+    """A full run whose shards are to be asked; where ``done`` is given there is nothing to ask."""
+
+    shards: Plain = field(default_factory=dict)
+    to_ask: list[int] = field(default_factory=list)
+    at_once: int = 1
+    rebase: bool = False
+    done: FireDone | None = None
+
+
+@dataclass
+class FullShard:
+    """One shard of a full run, or with ``shard`` -1 its end.
+
+    ``refused`` is why a side would not take what it was asked.
+    """
+
+    asked: FireAsked
+    shards: Plain
+    rebase: bool
+    shard: int = -1
+    refused: list[str] = field(default_factory=list)

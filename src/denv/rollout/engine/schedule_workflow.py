@@ -14,8 +14,11 @@ with workflow.unsafe.imports_passed_through():
         DueFound,
         FireAsked,
         FireDone,
+        FullOpened,
+        FullShard,
         ScheduleOrder,
     )
+    from denv.rollout.engine.sharding import some_at_once
 
 NOMINAL = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 HEARTBEAT_S = 30.0
@@ -45,7 +48,27 @@ class ScheduleWorkflow:
             return FireDone(order.kind, again=True)
         # What is due is in the history now: however often the run is taken up, it is one slot's.
         given = FireAsked(order, due, reasons)
+        # A slot that an earlier version of this program has begun is done as it did it.
+        if order.kind != "sentinel" and workflow.patched("full-runs-in-shards"):
+            return await self._full(given)
         done: FireDone = await _do("schedule-fire", given, FireDone, longest=LONGEST)
+        return done
+
+    async def _full(self, given: FireAsked) -> FireDone:
+        """Open a full run, have its shards asked by whoever is free, and weigh it."""
+        opened: FullOpened = await _do("schedule-open", given, FullOpened, longest=LONGEST)
+        if opened.done is not None:
+            return opened.done
+
+        async def ask(shard: int) -> str:
+            one = FullShard(given, opened.shards, opened.rebase, shard)
+            refused: str = await _do("schedule-shard", one, str, longest=LONGEST)
+            return refused
+
+        refused = await some_at_once(ask, opened.to_ask, at_once=opened.at_once)
+        said = [why for why in dict.fromkeys(refused) if why]
+        end = FullShard(given, opened.shards, opened.rebase, refused=said)
+        done: FireDone = await _do("schedule-close", end, FireDone, longest=LONGEST)
         return done
 
 

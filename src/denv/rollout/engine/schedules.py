@@ -94,7 +94,7 @@ async def create(client: Client, name: str, timing: Timing, *, queue: str, now: 
     order = ScheduleOrder(name, kind="sentinel")
     try:
         await _make(client, sentinel_id(name), order, timing=timing, spec=spec, queue=queue)
-    except Exception:
+    except Exception:  # whatever it was: half of a schedule must not go on firing
         await _delete_one(client, full_id(name))
         raise
 

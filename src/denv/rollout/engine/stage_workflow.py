@@ -7,43 +7,26 @@ event. The state is the store's: a workflow that begins anew takes it up from th
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
-from temporalio.workflow import ActivityCancellationType, ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from denv.rollout import states
-    from denv.rollout.engine.failing import failing_event
     from denv.rollout.engine.messages import (
         Admitted,
-        ParityOrder,
-        Plain,
         RolloutOrder,
         StageOrder,
         Status,
         StepGiven,
         StepTaken,
-        Task,
         Word,
     )
-
-ONE_DAY = timedelta(days=1)
-PATIENT = RetryPolicy(
-    initial_interval=timedelta(seconds=0.5), maximum_interval=timedelta(seconds=15)
-)
-FIRM = RetryPolicy(
-    initial_interval=timedelta(seconds=1),
-    maximum_interval=timedelta(seconds=15),
-    maximum_attempts=8,
-)
-CHANGING = (states.StartReplicas, states.SetWeights, states.RestoreWeights, states.StopReplicas)
-"""What changes the world: it has come to its end before anything else is begun."""
+    from denv.rollout.engine.retries import PATIENT
+    from denv.rollout.engine.stage_actions import StageActions
+    from denv.rollout.engine.stage_clock import StageClock
 
 MOST_EVENTS = 4_000
 """A workflow's history is begun anew at this length, long before the server's own limit."""
@@ -51,15 +34,7 @@ MOST_EVENTS = 4_000
 AGAINST = (states.Rollback, states.Superseded, states.Cancel)
 """What takes a release back."""
 
-UNPROVEN = frozenset(
-    {
-        states.Phase.STARTING,
-        states.Phase.HEALTH,
-        states.Phase.GOLDEN,
-        states.Phase.PARITY,
-        states.Phase.HOLDING,
-    }
-)
+FORWARD = frozenset(states.Phase) - states.TERMINAL - states.BACK
 
 
 @workflow.defn(name="rollout")
@@ -71,22 +46,22 @@ class StageWorkflow:
         self._order = given.order
         self._following = given.following
         self._events: deque[states.Event] = deque(map(states.event_from_json, given.arrived))
-        self._deadline = given.deadline
-        self._deadline_batch = given.deadline_batch
-        self._clock: asyncio.Task[None] | None = None
-        self._performing: dict[int, asyncio.Task[None]] = {}
+        self._clock = StageClock(
+            self._events.append, deadline=given.deadline, batch=given.deadline_batch
+        )
+        self._actions = StageActions(given.order, self._events.append)
+        self._early: list[tuple[Word, states.Event]] = []
         self._state: states.State | None = None
         self._ended = False
-        self._broken: Exception | None = None
 
     @workflow.run
     async def run(self, given: StageOrder) -> str:
         """Carry out the rollout; give the phase that it ended in."""
         await self._take_up()
         while not self._ended:
-            await workflow.wait_condition(lambda: bool(self._events) or self._broken is not None)
-            if self._broken is not None:
-                raise self._broken
+            await workflow.wait_condition(lambda: bool(self._events or self._actions.broken))
+            if self._actions.broken is not None:
+                raise self._actions.broken
             await self._decide(self._events.popleft())
             self._go_on()
         if self._following is not None:
@@ -128,8 +103,8 @@ class StageWorkflow:
             rollout=self._order.rollout,
             steps=state.steps if state else 0,
             phase=state.phase.value if state else states.Phase.PENDING.value,
-            performing=[task.get_name() for task in self._performing.values()],
-            deadline=self._deadline,
+            performing=self._actions.names,
+            deadline=self._clock.deadline,
             following=self._following.rollout if self._following else None,
             proof=self._order.proof,
             following_proof=self._following.proof if self._following else None,
@@ -143,11 +118,13 @@ class StageWorkflow:
             return False
         if self._state is None:
             return bool(self._order.plan)  # new, not taken up again from wherever it stands
-        return self._state.phase not in states.TERMINAL | states.BACK
+        return self._state.phase in FORWARD
 
     def _hear(self, word: Word, event: states.Event) -> None:
         if word.rollout == self._order.rollout:
             self._events.append(event)
+        elif self._state is None:  # it may be of the rollout that is taken up first
+            self._early.append((word, event))
 
     # ------------------------------------------------------------ decisions
 
@@ -158,20 +135,38 @@ class StageWorkflow:
         return self._state
 
     async def _take_up(self) -> None:
-        admitted = await self._store_call("admit", self._order, Admitted)
+        admitted: Admitted = await self._store_call("admit", self._order, Admitted)
+        if admitted.first is not None:
+            admitted = await self._take_up_first(admitted.first)
         self._order.plan = {}
         self._state = states.state_from_json(admitted.state)
         self._ended = admitted.ended
         self._events.extendleft(map(states.event_from_json, reversed(admitted.events)))
+        for word, event in self._early:
+            self._hear(word, event)
         if not self._ended:
             await self._tell_sinks()
-            self._keep_time()
-            self._perform_awaited()
+            self._clock.keep(self._now)
+            self._begin_awaited()
+
+    async def _take_up_first(self, first: RolloutOrder) -> Admitted:
+        """Take up a rollout that nobody carries out any more; what was ordered follows it."""
+        ordered, self._order = self._order, first
+        self._actions = StageActions(first, self._events.append)
+        admitted: Admitted = await self._store_call("admit", first, Admitted)
+        same = first.proof == ordered.proof
+        if not admitted.ended and same and states.state_from_json(admitted.state).phase in FORWARD:
+            return admitted  # it is what was ordered
+        # What came later than the order stands: it has superseded that already.
+        if self._following is None:
+            self._following = ordered
+            self._events.append(states.Superseded(by_release=ordered.release))
+        return admitted
 
     async def _decide(self, event: states.Event) -> None:
         before = self._now
         step = states.next_state(before, event)
-        taken = await self._store_call(
+        taken: StepTaken = await self._store_call(
             "commit",
             StepGiven(
                 rollout=self._order.rollout,
@@ -186,8 +181,8 @@ class StageWorkflow:
         self._state = states.state_from_json(taken.state)
         self._ended = taken.ended
         self._refuse_following()
-        await self._stop_unawaited()
-        self._keep_time()
+        await self._actions.stop_all_but(self._now.pending)
+        self._clock.keep(self._now)
         if any(isinstance(one, states.RaiseAlarm | states.ResolveAlarms) for one in step.actions):
             await self._tell_sinks()
 
@@ -214,120 +209,24 @@ class StageWorkflow:
         """Begin what the state awaits, in a new history where this one has grown long."""
         if self._ended:
             return
-        if not self._performing and self._long():
+        if not self._actions.names and _is_long():
             workflow.continue_as_new(self._rest())
-        self._perform_awaited()
+        self._begin_awaited()
 
-    def _long(self) -> bool:
-        info = workflow.info()
-        return info.is_continue_as_new_suggested() or (
-            info.get_current_history_length() > MOST_EVENTS
-        )
+    def _begin_awaited(self) -> None:
+        answered = {getattr(event, "answers", None) for event in self._events}
+        self._actions.begin(self._now.pending, answered=answered)
 
     def _rest(self) -> StageOrder:
         return StageOrder(
             order=self._order,
             following=self._following,
             arrived=[states.event_to_json(event) for event in self._events],
-            deadline=self._deadline,
-            deadline_batch=self._deadline_batch,
+            deadline=self._clock.deadline,
+            deadline_batch=self._clock.batch,
         )
 
-    # ------------------------------------------------------------ the batch's time
 
-    def _keep_time(self) -> None:
-        """Have a clock run while the batch is not proven; each batch has its time anew."""
-        state = self._now
-        if state.phase not in UNPROVEN or self._ended:
-            self._stop_clock()
-            return
-        if self._deadline is None or self._deadline_batch != state.batch:
-            self._stop_clock()
-            self._deadline = workflow.time() + state.terms.deadline_s
-            self._deadline_batch = state.batch
-        if self._clock is None:
-            self._clock = asyncio.create_task(self._run_clock(state.batch))
-
-    def _stop_clock(self) -> None:
-        if self._clock is not None:
-            self._clock.cancel()
-        self._clock = self._deadline = None
-
-    async def _run_clock(self, batch: int) -> None:
-        left_s = (self._deadline or 0.0) - workflow.time()
-        if left_s > 0:
-            await asyncio.sleep(left_s)
-        self._events.append(states.Deadline(batch=batch))
-
-    # ------------------------------------------------------------ actions
-
-    def _perform_awaited(self) -> None:
-        answered = {getattr(event, "answers", None) for event in self._events}
-        for action in self._now.pending if not self._ended else ():
-            if action.number not in self._performing and action.number not in answered:
-                self._performing[action.number] = asyncio.create_task(
-                    self._perform(action), name=action.type
-                )
-
-    async def _stop_unawaited(self) -> None:
-        """Stop what the state no longer awaits, and wait for what changes the world."""
-        awaited = {action.number for action in self._now.pending}
-        stale = [task for number, task in self._performing.items() if number not in awaited]
-        for task in stale:
-            task.cancel()
-        if stale:
-            await asyncio.gather(*stale, return_exceptions=True)
-
-    async def _perform(self, action: Any) -> None:
-        try:
-            self._events.append(await self._answer(action))
-        except (ActivityError, ChildWorkflowError):
-            raise  # cancelled
-        except Exception as error:  # noqa: BLE001 - raised where the workflow waits
-            self._broken = error
-        finally:
-            self._performing.pop(action.number, None)
-
-    async def _answer(self, action: Any) -> states.Event:
-        if isinstance(action, states.Wait):
-            await asyncio.sleep(action.seconds)
-            return states.RetryDue(answers=action.number)
-        task = Task(self._order.rollout, states.action_to_json(action))
-        try:
-            plain = await self._carried_out(action, task)
-        except (ActivityError, ChildWorkflowError) as error:
-            if is_cancelled_exception(error):
-                raise
-            return failing_event(action, _reason(error))
-        return states.event_from_json(plain)
-
-    async def _carried_out(self, action: Any, task: Task) -> Plain:
-        if isinstance(action, states.RunParity | states.Look):
-            plain: Plain = await workflow.execute_child_workflow(
-                "parity",
-                ParityOrder(task, self._order.heartbeat_s),
-                id=f"parity/{self._order.rollout}/{action.number}",
-                result_type=dict,
-                parent_close_policy=ParentClosePolicy.REQUEST_CANCEL,
-            )
-            return plain
-        # A look that fails here says nothing of the release; no watch, no baked time.
-        watching = isinstance(action, states.Watch)
-        done: Plain = await workflow.execute_activity(
-            action.type,
-            task,
-            result_type=dict,
-            start_to_close_timeout=ONE_DAY,
-            heartbeat_timeout=timedelta(seconds=self._order.heartbeat_s),
-            retry_policy=PATIENT if watching else FIRM,
-            cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
-            if isinstance(action, CHANGING)
-            else ActivityCancellationType.TRY_CANCEL,
-        )
-        return done
-
-
-def _reason(error: BaseException) -> str:
-    cause = error.__cause__
-    text = str(cause if cause is not None else error).split("\n", 1)[0]
-    return f"the work could not be done: {text[:300]}"
+def _is_long() -> bool:
+    info = workflow.info()
+    return info.is_continue_as_new_suggested() or info.get_current_history_length() > MOST_EVENTS

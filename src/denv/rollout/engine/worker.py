@@ -13,7 +13,9 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from denv.errors import HarnessError
 from denv.instruments.selfcheck import require_selfcheck
-from denv.rollout.engine.activities import Activities, tell_all_sinks
+from denv.rollout.engine.alarm_activities import AlarmActivities, tell_all_sinks
+from denv.rollout.engine.parity_activities import ParityActivities
+from denv.rollout.engine.rollout_activities import RolloutActivities
 from denv.rollout.engine.schedule_activities import ScheduleActivities
 from denv.rollout.engine.workflows import WORKFLOWS
 from denv.store import SqlStore, data_folder
@@ -39,17 +41,21 @@ class WorkerSettings:
 
 def make_worker(client: Client, store: SqlStore, settings: WorkerSettings) -> Worker:
     """Make a worker that does everything that the engine has to do."""
-    activities = Activities(store, folder=settings.folder, client=client, queue=settings.queue)
 
     async def on_alarms() -> None:
         await tell_all_sinks(client, store, queue=settings.queue)
 
-    schedules = ScheduleActivities(store, client, on_alarms)
+    groups = (
+        RolloutActivities(store, settings.folder),
+        ParityActivities(store),
+        AlarmActivities(store, client, settings.queue),
+        ScheduleActivities(store, client, on_alarms),
+    )
     return Worker(
         client,
         task_queue=settings.queue,
         workflows=WORKFLOWS,
-        activities=[*activities.all(), *schedules.all],
+        activities=[each for group in groups for each in group.all],
         # The table and its libraries are pure; loading them anew for each workflow costs seconds.
         workflow_runner=SandboxedWorkflowRunner(
             SandboxRestrictions.default.with_passthrough_all_modules()
@@ -81,7 +87,7 @@ async def work(
         if not running.done():
             await worker.shutdown()
         await running
-    except Exception as error:
+    except Exception as error:  # the SDK's worker raises whatever broke it, of no one kind
         raise HarnessError(f"the worker broke down: {type(error).__name__}: {error}") from error
     finally:
         stopping.cancel()

@@ -8,6 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
+from denv.gaming import FOUND, NOT_FOUND
 from denv.records import Json, Kind, Side, Verdict
 from denv.rollout.schedules.detecting import Counted, Detectors
 from denv.rollout.schedules.drift import Change, Drift, changed_sides, floor_of, judge_drift
@@ -25,6 +26,7 @@ class AlarmKind(StrEnum):
     DRIFT = "parity-drift"
     UNPROVEN = "parity-unproven"
     MISSED = "parity-missed"
+    GAMING = "parity-gaming"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +80,13 @@ def look(
         **_fail(head, crossed, counted, fail_alarm=fail_alarm if detectors else FailAlarm.EACH),
         **_drifted(drift, crossed),
         **_unproven(head),
+        **_gamed(head),
     }
     over = {AlarmKind.FAIL, AlarmKind.UNPROVEN} if verdict == Verdict.PASS.value else set()
     if verdict == Verdict.FAIL.value:
         over.add(AlarmKind.UNPROVEN)
+    if _gaming(head) == NOT_FOUND:
+        over.add(AlarmKind.GAMING)
     return Looked(
         verdict=verdict,
         detectors=weighed,
@@ -183,7 +188,8 @@ def _fail(
     rates = [name for name in crossed if name.startswith("threshold:")]
     failed = head["verdict"] == Verdict.FAIL.value
     of_rates = any(one["verdict"] == Verdict.FAIL.value for one in head["kinds"].values())
-    if not rates and not (failed and (fail_alarm is FailAlarm.EACH or not of_rates)):
+    at_once = fail_alarm is FailAlarm.EACH if of_rates else _gaming(head) != FOUND
+    if not rates and not (failed and at_once):
         return {}
     pooled = [
         f"{name.removeprefix('threshold:')}: more fail over all runs than the threshold allows, "
@@ -208,6 +214,16 @@ _WORDS = {
     "reference": "the reference",
     "both": "the stage and the reference",
 }
+
+
+def _gaming(head: Mapping[str, Any]) -> str | None:
+    """Give what the private part shows in a word, None where the run has none."""
+    found = head.get("gaming")
+    return None if found is None else str(found["verdict"])
+
+
+def _gamed(head: Mapping[str, Any]) -> dict[AlarmKind, str]:
+    return {AlarmKind.GAMING: "; ".join(head["reasons"])} if _gaming(head) == FOUND else {}
 
 
 def _unproven(head: Mapping[str, Any]) -> dict[AlarmKind, str]:

@@ -22,6 +22,7 @@ class AlarmKind(StrEnum):
     """What a rollout raises."""
 
     PARITY_FAIL = "parity-fail"
+    PARITY_GAMING = "parity-gaming"
     PARITY_UNPROVEN = "parity-unproven"
     HEALTH_FAIL = "health-fail"
     GOLDEN_FAIL = "golden-fail"

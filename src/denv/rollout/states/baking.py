@@ -21,6 +21,7 @@ from denv.rollout.states.events import (
     Promote,
     Unhealthy,
     Watched,
+    WeightsChanged,
     WeightsNotSet,
     WeightsSet,
 )
@@ -91,11 +92,13 @@ def watched(state: State, event: Watched) -> Move:
 
 def _bake_on(state: State, rule: Rule, *, keep: Sequence[Awaited]) -> Move:
     """Do what the observed time asks for; ``keep`` is what still runs."""
-    watching = any(isinstance(one, Watch) for one in keep)
+    # While the weights are set again nothing is watched, and the bake does not end.
+    setting = any(isinstance(one, SetWeights) for one in keep)
+    watching = setting or any(isinstance(one, Watch) for one in keep)
     looking = any(isinstance(one, Look) for one in keep)
     if not looking and _look_due(state):
         return _look(state, rule, keep=keep, watching=watching)
-    if not looking and _complete(state):
+    if not looking and not setting and _complete(state):
         return _onward(state, Rule.BAKE_COMPLETE if rule is Rule.WATCHED else rule)
     if looking and _complete(state) and rule is Rule.WATCHED:
         rule = Rule.BAKE_WAITS
@@ -149,6 +152,27 @@ def bake_unhealthy(state: State, event: Unhealthy) -> Move:
     """Roll back."""
     text = f"{batch_words(state)}: unhealthy while baking: {event.why}"
     return take_back(state, Rule.BAKE_UNHEALTHY, Cause(alarm=AlarmKind.HEALTH_FAIL, text=text))
+
+
+# ---------------------------------------------------------------- others at the weights
+
+
+def weights_changed(state: State, event: WeightsChanged) -> Move:
+    """Set the weights again; whoever changes them a second time does not do so by mistake."""
+    changed = state.weights_changed + 1
+    baked_s = state.baked_s + event.observed_s
+    state = replace(state, weights_changed=changed, baked_s=baked_s)
+    if changed > 1:
+        text = f"{batch_words(state)}: the weights were changed by others again: {event.why}"
+        cause = Cause(alarm=AlarmKind.HEALTH_FAIL, text=text)
+        return take_back(state, Rule.WEIGHTS_CHANGED_AGAIN, cause)
+    do = [SetWeights(share=state.terms.batches[state.batch - 1])]
+    return go(state, Rule.WEIGHTS_CHANGED, do=do, keep=_looking(state))
+
+
+def weights_set_again(state: State, event: WeightsSet) -> Move:
+    """Go on with the bake."""
+    return _bake_on(state, Rule.WEIGHTS_SET_AGAIN, keep=_looking(state))
 
 
 def promote_early(state: State, event: Promote) -> Move:

@@ -116,6 +116,7 @@ class ParityEnded:
 
     ``proof_digest`` is of what the run compared; ``unanswered`` counts the cases that asking
     again would ask; ``missing`` says in words what a pass lacks; ``cases`` names failed ones.
+    ``gaming`` says how the stage was found to know the public cases, empty where it was not.
     """
 
     answers: Count
@@ -126,6 +127,7 @@ class ParityEnded:
     unanswered: Count = 0
     missing: str = ""
     cases: tuple[str, ...] = ()
+    gaming: str = ""
     type: Literal["parity-ended"] = "parity-ended"
 
 
@@ -153,6 +155,16 @@ class Watched:
     answers: Count
     observed_s: Seconds
     type: Literal["watched"] = "watched"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class WeightsChanged:
+    """Others' weights were read back while the release was watched; so long they were right."""
+
+    answers: Count
+    observed_s: Seconds
+    why: str
+    type: Literal["weights-changed"] = "weights-changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
@@ -276,6 +288,7 @@ Answer = (
     | WeightsSet
     | WeightsNotSet
     | Watched
+    | WeightsChanged
     | LookEnded
     | RetryDue
     | WeightsRestored
@@ -298,7 +311,7 @@ ANSWERS: dict[type[Awaited], tuple[type[Answer], ...]] = {
     RunParity: (ParityEnded,),
     Wait: (RetryDue,),
     SetWeights: (WeightsSet, WeightsNotSet),
-    Watch: (Watched, Unhealthy),
+    Watch: (Watched, WeightsChanged, Unhealthy),
     Look: (LookEnded,),
     RestoreWeights: (WeightsRestored, WeightsNotRestored),
     ProveIncumbent: (IncumbentProven, IncumbentNotProven),

@@ -134,7 +134,8 @@ def _parity_failed(state: State, event: ParityEnded, measured: Measured) -> Move
         text += f"; {event.missing}"
     if event.cases:
         text += f"; failed: {cases_words(event.cases)}"
-    cause = Cause(alarm=AlarmKind.PARITY_FAIL, text=text, run=event.run)
+    alarm = AlarmKind.PARITY_GAMING if event.gaming else AlarmKind.PARITY_FAIL
+    cause = Cause(alarm=alarm, text=text, run=event.run)
     return take_back(replace(state, measured=measured), Rule.PARITY_FAIL, cause, latch=True)
 
 

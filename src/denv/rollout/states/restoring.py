@@ -85,14 +85,22 @@ def _incomplete(state: State, rule: Rule, why: str) -> Move:
 
 
 def replicas_stopped(state: State, event: ReplicasStopped) -> Move:
-    """End the rollback; an earlier alarm that it was incomplete is resolved."""
+    """End the rollback; an earlier alarm that it was incomplete is resolved.
+
+    Where a person had to see to it, so is the one of the failure itself: they know, and nothing
+    of the release is left. A failure that nobody has answered stays open until the next promotion.
+    """
     do: list[Action] = []
     if state.incomplete:
-        do.append(ResolveAlarms(kinds=(AlarmKind.ROLLBACK_INCOMPLETE,)))
+        kinds = [AlarmKind.ROLLBACK_INCOMPLETE]
+        if state.seen_to and state.cause is not None and state.cause.alarm is not None:
+            kinds.append(state.cause.alarm)
+        do.append(ResolveAlarms(kinds=tuple(kinds)))
     return go(state, Rule.ROLLED_BACK, do=do, phase=Phase.ROLLED_BACK, incomplete="")
 
 
 def rollback_again(state: State, event: PersonsEvent) -> Move:
     """Try an incomplete rollback again; why the release was taken back stays."""
     do = [RestoreWeights(to_incumbent=state.terms.has_incumbent)]
-    return go(state, Rule.ROLLBACK_AGAIN, do=do, phase=Phase.RESTORING)
+    seen_to = state.seen_to or not isinstance(event, Superseded)
+    return go(state, Rule.ROLLBACK_AGAIN, do=do, phase=Phase.RESTORING, seen_to=seen_to)

@@ -37,6 +37,9 @@ class Rule(StrEnum):
     BAKE_WAITS = "bake-waits"
     BAKE_COMPLETE = "bake-complete"
     BAKE_UNHEALTHY = "bake-unhealthy"
+    WEIGHTS_CHANGED = "weights-changed"
+    WEIGHTS_SET_AGAIN = "weights-set-again"
+    WEIGHTS_CHANGED_AGAIN = "weights-changed-again"
     LOOK_COUNTED = "look-counted"
     LOOK_MISSED = "look-missed"
     LOOKS_FAIL = "looks-fail"
@@ -79,7 +82,9 @@ MEANINGS: Mapping[Rule, str] = {
     Rule.GOLDEN_UNPROVEN: "Golden prompts could not be decided: wait, with a growing pause.",
     Rule.GOLDEN_AGAIN: "The pause is over: golden prompts again.",
     Rule.PARITY_PASS: "Parity passed for exactly this digest: shift the weights.",
-    Rule.PARITY_FAIL: "Parity failed: latch the digest, `parity-fail`, roll back.",
+    Rule.PARITY_FAIL: (
+        "Parity failed: latch the digest, `parity-fail` or `parity-gaming`, roll back."
+    ),
     Rule.PARITY_RETRY: "Parity is not decided: wait, then ask what was not answered.",
     Rule.PARITY_AGAIN: "The pause is over: ask what was not answered.",
     Rule.HELD_ATTEMPTS: "Asking again has not decided it: hold, and ask at the longest pause.",
@@ -94,6 +99,10 @@ MEANINGS: Mapping[Rule, str] = {
     Rule.BAKE_WAITS: "The bake has had its time and waits for its last look.",
     Rule.BAKE_COMPLETE: "The bake is complete: the next batch, or promotion.",
     Rule.BAKE_UNHEALTHY: "A replica became unhealthy while baking: `health-fail`, roll back.",
+    Rule.WEIGHTS_CHANGED: "Others' weights read back while baking: they are set again, once.",
+    Rule.WEIGHTS_SET_AGAIN: "The weights read back as asked again: the bake goes on.",
+    Rule.WEIGHTS_CHANGED_AGAIN: "Others' weights read back a second time: `health-fail`, "
+    "roll back.",
     Rule.LOOK_COUNTED: "The look is pooled with those before it; they decide nothing yet.",
     Rule.LOOK_MISSED: "The look counted nothing and adds nothing.",
     Rule.LOOKS_FAIL: "The pooled looks fail: latch the digest, `parity-fail`, roll back.",

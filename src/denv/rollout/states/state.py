@@ -131,7 +131,9 @@ class State:
     is no longer among them it stops. ``proofs`` has a pass for each batch that has one, in order.
     ``attempts`` counts the tries of the phase, ``measured`` is the batch's last parity run.
     ``baked_s`` and ``looked_s`` are observed seconds of this bake: so far, and at its last look.
-    ``failed`` says that the proof's digest is latched.
+    ``weights_changed`` counts how often others' weights were read back while baking. ``failed``
+    says that the proof's digest is latched. ``seen_to`` says that a person has taken an
+    incomplete rollback in hand.
     """
 
     terms: Terms
@@ -148,8 +150,10 @@ class State:
     looks_begun: Count = 0
     looks: tuple[Looked, ...] = ()
     cause: Cause | None = None
+    weights_changed: Count = 0
     failed: bool = False
     incomplete: str = ""
+    seen_to: bool = False
     override: Override | None = None
 
     def __post_init__(self) -> None:

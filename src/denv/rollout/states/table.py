@@ -33,6 +33,7 @@ from denv.rollout.states.events import (
     RetryDue,
     Unhealthy,
     Watched,
+    WeightsChanged,
     WeightsNotRestored,
     WeightsNotSet,
     WeightsRestored,
@@ -106,12 +107,29 @@ ROWS: tuple[Row, ...] = (
         (Rule.WEIGHTS_SET, Rule.NO_BAKE, Rule.PROOF_LACKING),
     ),
     Row((P.PROMOTING,), WeightsSet, baking.promoted, (Rule.PROMOTED, Rule.PROOF_LACKING)),
-    Row((P.SHIFTING, P.PROMOTING), WeightsNotSet, baking.weights_not_set, (Rule.WEIGHTS_NOT_SET,)),
+    Row(
+        (P.SHIFTING, P.BAKING, P.PROMOTING),
+        WeightsNotSet,
+        baking.weights_not_set,
+        (Rule.WEIGHTS_NOT_SET,),
+    ),
     Row(
         (P.BAKING,),
         Watched,
         baking.watched,
         (Rule.WATCHED, Rule.LOOK_DUE, Rule.BAKE_WAITS, *_ONWARD),
+    ),
+    Row(
+        (P.BAKING,),
+        WeightsChanged,
+        baking.weights_changed,
+        (Rule.WEIGHTS_CHANGED, Rule.WEIGHTS_CHANGED_AGAIN),
+    ),
+    Row(
+        (P.BAKING,),
+        WeightsSet,
+        baking.weights_set_again,
+        (Rule.WEIGHTS_SET_AGAIN, Rule.PROOF_LACKING),
     ),
     Row((P.BAKING,), Unhealthy, baking.bake_unhealthy, (Rule.BAKE_UNHEALTHY,)),
     Row(

@@ -35,10 +35,14 @@ class HealthOutcome:
 
 @dataclass(frozen=True, slots=True)
 class WatchOutcome:
-    """For how many seconds replicas were watched, and why that ended early, if it did."""
+    """For how many seconds replicas were watched, and why that ended early, if it did.
+
+    ``changed`` says that something else was seen beside them that ends the watch.
+    """
 
     observed_s: float
     unhealthy: str | None = None
+    changed: str | None = None
 
 
 async def check_health(
@@ -73,6 +77,7 @@ async def watch_health(
     *,
     seconds: float,
     on_observed: Callable[[float], None] | None = None,
+    beside: Callable[[], Awaitable[str]] | None = None,
     clock: Clock = time.monotonic,
     sleep: Sleep = asyncio.sleep,
 ) -> WatchOutcome:
@@ -81,6 +86,8 @@ async def watch_health(
     A replica is unhealthy after as many failures in a row as it needs passes. A round counts for
     the time that passed since the one before, but a gap in which nobody looked does not: no
     round counts for more than one interval and one probe. ``on_observed`` is told the sum.
+    ``beside`` is asked in each round whether anything else is wrong; a round in which it says
+    what does not count. The clock must not be one that people or time servers set.
     """
     observed = 0.0
     longest = health.every + MAX_PROBE_S
@@ -95,6 +102,8 @@ async def watch_health(
                 if failed[replica.name] >= health.passes:
                     why = f"{replica.name}: {_times(health.passes)} in a row: {one.line}"
                     return WatchOutcome(observed, unhealthy=why)
+            if beside is not None and (changed := await beside()):
+                return WatchOutcome(observed, changed=changed)
             now = clock()
             observed += min(now - last, longest)
             last = now

@@ -69,6 +69,25 @@ async def set_weights(
 # ---------------------------------------------------------------- the file
 
 
+async def changed_file(weights: Weights | None, table: Table) -> str:
+    """Say how the file differs from the table that was set; empty where it holds it, or is none."""
+    if weights is None or weights.file is None:
+        return ""
+    return await asyncio.to_thread(_changed, Path(weights.file), table)
+
+
+def _changed(path: Path, table: Table) -> str:
+    try:
+        found = _read_file(path)
+    except _NotHeldError as error:
+        return str(error)
+    if found == table:
+        return ""
+    if found is None:
+        return f"{path}: the file is gone"
+    return f"{path}: it holds other weights, version {found.version}, than were set"
+
+
 def _write_file(path: Path, table: Table) -> None:
     """Replace the file in one step, durably, and read it back."""
     target = Path(os.path.realpath(path))

@@ -46,6 +46,7 @@ from denv.rollout.states import (
     Wait,
     Watch,
     Watched,
+    WeightsChanged,
     WeightsNotRestored,
     WeightsNotSet,
     WeightsRestored,
@@ -130,6 +131,9 @@ SITUATIONS: Mapping[str, State] = {
     "baking, looks": state(
         Phase.BAKING, Look(number=N, look=1), Watch(number=6, seconds=120.0), **PROVEN
     ),
+    "baking, sets again": state(
+        Phase.BAKING, SetWeights(number=N, share=HALF), weights_changed=1, **PROVEN
+    ),
     "promoting": state(Phase.PROMOTING, SetWeights(number=N, share=Fraction(1)), **LAST),
     "promoted": state(Phase.PROMOTED, **LAST),
     "restoring": state(Phase.RESTORING, RestoreWeights(number=N, to_incumbent=True)),
@@ -163,6 +167,7 @@ def events(answers: int) -> tuple[Event, ...]:
         WeightsSet(answers=answers),
         WeightsNotSet(answers=answers, why="status 500"),
         Watched(answers=answers, observed_s=60.0),
+        WeightsChanged(answers=answers, observed_s=30.0, why="w.json: it holds other weights"),
         LookEnded(answers=answers, run="look-1", tallies=tallies(50, 0)),
         RetryDue(answers=answers),
         Deadline(batch=2),

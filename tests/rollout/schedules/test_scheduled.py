@@ -6,15 +6,18 @@ import asyncio
 from functools import cache
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from denv.cli.scheduleview import document_of
 from denv.client import http
 from denv.errors import RunCancelledError, UsageError
 from denv.records import Side
 from denv.rollout.plan import freeze
 from denv.rollout.schedules.learned import Learned
 from denv.rollout.schedules.scheduled import fire
-from tests.rollout.schedules import CASES, DAY, START, add, plan_of
-from tests.rollout.schedules import Side as StubSide
+from denv.schemas import schema
+from tests.rollout.schedules.sides import CASES, DAY, START, add, plan_of
+from tests.rollout.schedules.sides import Side as StubSide
 
 
 @pytest.fixture
@@ -44,7 +47,12 @@ async def world(tmp_path, store, serve, release_of, monkeypatch):
         def open_kinds(self):
             return sorted(alarm.kind for alarm in store.alarms.list_alarms(only_open=True))
 
-    return World()
+    yield World()
+    shown = document_of(
+        store.schedules.get_schedule("nightly"), store.schedules.history("nightly"), None
+    )
+    # Whatever a firing has written, the document that shows it follows its schema.
+    Draft202012Validator(schema("schedule-1")).validate(shown)
 
 
 async def test_the_first_run_is_the_baseline(world):

@@ -47,8 +47,8 @@ from denv.rollout.states import (
     next_state,
 )
 from denv.rollout.states.table import TABLE
-from tests.rollout.situations import DIGEST, terms
-from tests.rollout.world import OUTCOMES, Next, World, altered
+from tests.rollout.states.situations import DIGEST, terms
+from tests.rollout.states.world import OUTCOMES, Next, World, altered
 
 BATCHES = ((Fraction(1),), (Fraction(1, 10), Fraction(1, 2), Fraction(1)))
 BAKES = ((0.0, None), (60.0, None), (60.0, 20.0), (50.0, 20.0))

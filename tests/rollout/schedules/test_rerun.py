@@ -13,7 +13,7 @@ from denv.rollout.schedules.scheduled import fire
 from denv.rollout.schedules.timing import Timing
 from denv.store import ScheduleRecord
 from tests import suites
-from tests.rollout.schedules import DAY, RELEASE, START
+from tests.rollout.schedules.sides import DAY, RELEASE, START
 from tests.stubs import answers
 
 WORDS = [" one", " two", " three", " four", " five", " six", " seven", " eight"]

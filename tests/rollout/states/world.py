@@ -45,6 +45,7 @@ from denv.rollout.states import (
     Unhealthy,
     Watch,
     Watched,
+    WeightsChanged,
     WeightsNotRestored,
     WeightsNotSet,
     WeightsRestored,
@@ -52,7 +53,7 @@ from denv.rollout.states import (
     state_from_json,
     state_to_json,
 )
-from tests.rollout.situations import DIGEST, tallies
+from tests.rollout.states.situations import DIGEST, tallies
 
 Next = Callable[[State, Event], Step]
 
@@ -72,7 +73,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "run-parity": ("good", "bad", "inconclusive", "error", "cancelled", "empty", "other", "bad"),
     "wait": ("good",),
     "set-weights": ("good", "bad"),
-    "watch": ("good", "short", "none", "bad"),
+    "watch": ("good", "short", "none", "changed", "bad"),
     "look": ("good", "missed", "skipped", "down", "bad"),
     "restore-weights": ("good", "bad"),
     "prove-incumbent": ("good", "bad"),
@@ -187,9 +188,11 @@ class World:
     def _watch(self, action: Watch, outcome: str) -> Event:
         if outcome == "bad":
             return Unhealthy(answers=action.number, why="x")
-        share = {"good": 1.0, "short": 0.5, "none": 0.0}[outcome]
+        share = {"good": 1.0, "short": 0.5, "none": 0.0, "changed": 0.25}[outcome]
         seconds = action.seconds * share
         self.observed_s += seconds
+        if outcome == "changed":
+            return WeightsChanged(answers=action.number, observed_s=seconds, why="x")
         return Watched(answers=action.number, observed_s=seconds)
 
     def _look(self, number: int, outcome: str) -> Event:

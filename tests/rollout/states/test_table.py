@@ -12,7 +12,7 @@ import pytest
 
 from denv.rollout.states import Event, Phase, next_state
 from denv.rollout.states.table import ROWS, TABLE
-from tests.rollout.situations import AWAITED, SITUATIONS, events
+from tests.rollout.states.situations import AWAITED, SITUATIONS, events
 
 RIGHT = """
 pending
@@ -94,6 +94,7 @@ shifting
 baking
     begin: ignored-begun > baking
     watched: watched > baking
+    weights-changed: weights-changed > baking
     unhealthy: bake-unhealthy > restoring
     deadline: ignored-proven > baking
     promote: promoted-early > starting
@@ -103,6 +104,15 @@ baking
 baking, looks
     begin: ignored-begun > baking
     look-ended: look-counted > baking
+    deadline: ignored-proven > baking
+    promote: promoted-early > starting
+    rollback: by-hand > restoring
+    superseded: superseded > restoring
+    cancel: cancelled > restoring
+baking, sets again
+    begin: ignored-begun > baking
+    weights-set: weights-set-again > baking
+    weights-not-set: weights-not-set > restoring
     deadline: ignored-proven > baking
     promote: promoted-early > starting
     rollback: by-hand > restoring

@@ -14,9 +14,11 @@ from denv.rollout.states import (
     AlarmKind,
     Begin,
     Cancel,
+    Cause,
     Deadline,
     GoldenUnproven,
     IncumbentNotProven,
+    IncumbentProven,
     Look,
     LookEnded,
     MarkPromoted,
@@ -39,7 +41,9 @@ from denv.rollout.states import (
     Wait,
     Watch,
     Watched,
+    WeightsChanged,
     WeightsNotRestored,
+    WeightsNotSet,
     WeightsRestored,
     WeightsSet,
     action_from_json,
@@ -52,7 +56,7 @@ from denv.rollout.states import (
     step_from_json,
     step_to_json,
 )
-from tests.rollout.situations import (
+from tests.rollout.states.situations import (
     AWAITED,
     DIGEST,
     PROVEN,
@@ -371,6 +375,84 @@ def test_an_incomplete_rollback_can_be_asked_for_again() -> None:
     step = next_state(done, ReplicasStopped(answers=AWAITED))
     resolved = ResolveAlarms(number=AWAITED + 1, kinds=(AlarmKind.ROLLBACK_INCOMPLETE,))
     assert step.actions == (resolved,)
+
+
+FAILED = Cause(alarm=AlarmKind.PARITY_FAIL, text="it failed", run="run-2")
+
+
+@pytest.mark.parametrize(
+    ("event", "kinds"),
+    [
+        (Cancel(by="ann"), (AlarmKind.ROLLBACK_INCOMPLETE, AlarmKind.PARITY_FAIL)),
+        (Rollback(by="ann"), (AlarmKind.ROLLBACK_INCOMPLETE, AlarmKind.PARITY_FAIL)),
+        (Superseded(by_release="r9"), (AlarmKind.ROLLBACK_INCOMPLETE,)),
+    ],
+)
+def test_a_person_who_ends_an_incomplete_rollback_ends_its_alarms(event: Any, kinds: Any) -> None:
+    """They have seen to it, so that of the failure is over too; a newer release has not."""
+    before = replace(SITUATIONS["rollback-incomplete"], cause=FAILED)
+    step = next_state(before, event)
+    step = next_state(step.state, WeightsRestored(answers=step.state.issued))
+    step = next_state(step.state, IncumbentProven(answers=step.state.issued))
+    step = next_state(step.state, ReplicasStopped(answers=step.state.issued))
+    assert step.state.phase is Phase.ROLLED_BACK
+    assert [one.kinds for one in step.actions if isinstance(one, ResolveAlarms)] == [kinds]
+
+
+def test_a_failure_that_nobody_has_answered_keeps_its_alarm() -> None:
+    """A rollback that goes through by itself leaves the alarm open, until the next promotion."""
+    before = replace(SITUATIONS["stopping"], cause=FAILED)
+    assert next_state(before, ReplicasStopped(answers=AWAITED)).actions == ()
+
+
+# ---------------------------------------------------------------- others at the weights
+
+
+def test_weights_that_others_change_are_set_again_once() -> None:
+    """The time in which they were right is baked, a look goes on, and the bake after it."""
+    event = WeightsChanged(answers=6, observed_s=30.0, why="w.json: the file is gone")
+    step = next_state(LOOKS, event)
+    assert step.rule == "weights-changed"
+    assert step.actions == (SetWeights(number=AWAITED + 1, share=Fraction(1, 2)),)
+    assert [one.type for one in step.state.pending] == ["look", "set-weights"]
+    assert step.state.baked_s == LOOKS.baked_s + 30.0
+    assert "w.json: the file is gone" in step.text
+    counted = next_state(step.state, LookEnded(answers=AWAITED, run="l", tallies=tallies(50, 0)))
+    assert [one.type for one in counted.state.pending] == ["set-weights"]
+    again = next_state(counted.state, WeightsSet(answers=AWAITED + 1))
+    assert (again.rule, again.state.phase) == ("weights-set-again", Phase.BAKING)
+    assert [one.type for one in again.state.pending] == ["watch"]
+
+
+def test_a_bake_does_not_end_while_its_weights_are_set_again() -> None:
+    """A last look that ends meanwhile leads nowhere before the weights read back."""
+    baked = replace(LOOKS, baked_s=600.0, looked_s=600.0)
+    step = next_state(baked, WeightsChanged(answers=6, observed_s=0.0, why="x"))
+    step = next_state(step.state, LookEnded(answers=AWAITED, run="l", tallies=tallies(50, 0)))
+    assert step.state.phase is Phase.BAKING
+    step = next_state(step.state, WeightsSet(answers=AWAITED + 1))
+    assert (step.state.phase, step.state.batch) == (Phase.STARTING, 3)
+
+
+def test_weights_that_others_change_again_are_an_alarm() -> None:
+    """A second time in one rollout, in whatever batch, is no mistake: the release is taken back."""
+    event = WeightsChanged(answers=AWAITED, observed_s=1.0, why="w.json: it holds other weights")
+    step = next_state(replace(BAKING, weights_changed=1), event)
+    assert (step.rule, step.state.phase) == ("weights-changed-again", Phase.RESTORING)
+    assert alarms(step) == [AlarmKind.HEALTH_FAIL]
+    cause = step.state.cause
+    assert cause is not None
+    assert cause.text.endswith("changed by others again: w.json: it holds other weights")
+
+
+def test_weights_that_cannot_be_set_again_take_the_release_back() -> None:
+    """As they do where they cannot be set at first."""
+    event = WeightsNotSet(answers=AWAITED, why="status 500")
+    step = next_state(SITUATIONS["baking, sets again"], event)
+    assert (step.rule, alarms(step)) == ("weights-not-set", [AlarmKind.HEALTH_FAIL])
+
+
+# ---------------------------------------------------------------- again, and over
 
 
 @pytest.mark.parametrize("event", [Superseded(by_release="r9"), Cancel(by="ann")])
