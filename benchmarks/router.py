@@ -118,7 +118,7 @@ def caddy(folder: Path, port: int, upstream: int) -> list[str]:
     return ["caddy", "run", "--config", str(config), "--adapter", "caddyfile"]
 
 
-def router(folder: Path, port: int, *upstreams: int) -> list[str]:
+def router(folder: Path, port: int, *upstreams: int, settings: str = "") -> list[str]:
     """Give the command of the router, with one client's key and a table of equal weights."""
     folder.mkdir()
     each = 1 / len(upstreams)
@@ -136,7 +136,7 @@ def router(folder: Path, port: int, *upstreams: int) -> list[str]:
         f"listen: 127.0.0.1:{port}\nadmin: 127.0.0.1:{free_port()}\n"
         f"table: {folder}/weights.json\n"
         f"clients: [{{name: bench, key-file: {key}}}]\n"
-        "limits: {in-flight: 4096, queue: 10000}\n"
+        "limits: {in-flight: 4096, queue: 10000}\n" + settings
     )
     denv = shutil.which("denv", path=str(Path(sys.executable).parent))
     if denv is None:

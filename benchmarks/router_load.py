@@ -37,6 +37,8 @@ from denv.rollout.weights import Table
 
 HEADERS = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
 MIB = 1 << 20
+QUICK = "health: {every: 0.2s, passes: 1}\nretries: {attempts: 3}\n"
+"""Replicas die every 3 s: one that is back must be seen to be, else all are out at times."""
 
 
 def _body(token: str, *, stream: bool = False) -> bytes:
@@ -121,7 +123,8 @@ def endurance(*, requests: int, concurrency: int) -> None:
         stack.callback(lambda: [replica.kill() for replica in replicas])
         time.sleep(2)
         own = free_port()
-        stack.enter_context(running(router(folder / "router", own, *ports), own))
+        command = router(folder / "router", own, *ports, settings=QUICK)
+        stack.enter_context(running(command, own))
         counts = asyncio.run(
             _endured(own, folder / "router" / "weights.json", ports, replicas,
                      requests=requests, concurrency=concurrency)

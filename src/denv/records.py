@@ -178,6 +178,13 @@ class Timeouts:
     total_s: float = 600.0
 
 
+class Pacing(Word):
+    """How the requests of an endpoint with a rate are spaced."""
+
+    EVEN = "even"
+    INTERLEAVED = "interleaved"
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
     """Price of a million prompt and completion tokens, in whatever currency the user thinks in."""
@@ -201,12 +208,15 @@ class Endpoint:
 
     ``url`` is a base that ends in ``/v1``. ``model`` left out is the only one that ``/models``
     lists. ``headers`` and ``extra`` (body fields) are added to each request of this side.
-    ``rate`` is the most requests a second, ``replica_header`` the response header that names the
-    replica which answered. ``sampled`` declares that the side samples although temperature 0 is
+    ``rate`` is the most requests a second, at even gaps or, with ``pacing`` interleaved, at gaps of
+    chance with that mean. ``replica_header`` is the response header that names the replica which
+    answered. ``sampled`` declares that the side samples although temperature 0 is
     sent, as thinking modes do. ``secret_headers`` names those of ``headers`` whose values are
     secrets although their names do not say so. ``ca_file`` holds certificates to trust besides
     the system's. Where there are ``replicas``, cases are asked of them in turn by their index
     instead of ``url``; pace, retries and dialect are those of the endpoint as a whole.
+    ``permits`` is the secret of the router at ``url``: ``replicas`` are then names there, all with
+    that URL, and each request carries a permit for the one that it is to reach.
     """
 
     url: str
@@ -225,6 +235,8 @@ class Endpoint:
     ca_file: str | None = None
     secret_headers: frozenset[str] = frozenset()
     replicas: tuple[Replica, ...] = ()
+    permits: Secret | None = None
+    pacing: Pacing = Pacing.EVEN
 
 
 @dataclass(frozen=True, slots=True)

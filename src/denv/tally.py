@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from denv.gaming import Gaming
 from denv.hints import Hints
 from denv.noise import Noise
 from denv.records import (
+    SIDES,
     CaseResult,
     Cause,
     Contains,
@@ -45,11 +47,16 @@ class Tally:
     """What is known of a run so far.
 
     ``planned`` says how many cases of each check the suite holds; a case without a result is
-    counted there alone. ``prices`` gives the sides whose cost is to be shown.
+    counted there alone. ``prices`` gives the sides whose cost is to be shown. ``private`` cases
+    are asked besides: they count in what requests took and in ``gaming``, and nowhere else.
     """
 
     def __init__(
-        self, planned: Mapping[str, int], *, prices: Mapping[Side, Price] | None = None
+        self,
+        planned: Mapping[str, int],
+        *,
+        prices: Mapping[Side, Price] | None = None,
+        private: int = 0,
     ) -> None:
         unknown = planned.keys() - KIND_OF.keys()
         if unknown:
@@ -60,6 +67,8 @@ class Tally:
         self._tools = _Tools()
         self._hints = Hints()
         self.noise = Noise()
+        self._private, self._private_done = private, 0
+        self.gaming = Gaming(public=sum(planned.values()), private=private) if private else None
         self._unanswered = 0
         prices = prices or {}
         self._sides = {side: _SideTally(prices.get(side)) for side in Side}
@@ -80,21 +89,44 @@ class Tally:
         self._tools.add(result.detail.get("tools"))
         self._hints.add(result)
         self.noise.add(result)
+        if self.gaming is not None:
+            self.gaming.add(result, private=False)
+        self._add_requests(result, {Side.STAGE: result.stage, Side.REFERENCE: result.reference})
+
+    def add_private(self, result: CaseResult) -> None:
+        """Count one private case.
+
+        Raises
+        ------
+        ValueError
+            No private case was planned.
+        """
+        if self.gaming is None:
+            raise ValueError("no private case was planned")
+        self._private_done += 1
+        self.gaming.add(result, private=True)
+        self._add_requests(result, {})
+
+    def _add_requests(
+        self, result: CaseResult, views: Mapping[Side, Mapping[str, Json] | None]
+    ) -> None:
         if result.outcome in {Outcome.REFERENCE_ERROR, Outcome.UNMEASURED}:
             self._unanswered += bool(result.detail.get("unanswered"))
-        for side, view in ((Side.STAGE, result.stage), (Side.REFERENCE, result.reference)):
+        for side in SIDES:
             took = result.detail.get("exchanges", {}).get(side.value, {})
-            self._sides[side].add(result.outcome, view, took)
+            if not views:  # what is odd about a private answer is not shown
+                took = {**took, "later_oddities": ()}
+            self._sides[side].add(result.outcome, views.get(side), took)
 
     @property
     def planned(self) -> int:
-        """Cases of the suite."""
-        return sum(self._planned.values())
+        """Cases that are to be asked, private ones among them."""
+        return sum(self._planned.values()) + self._private
 
     @property
     def done(self) -> int:
         """Cases that have a result."""
-        return sum(counts.total() for counts in self._counts.values())
+        return sum(counts.total() for counts in self._counts.values()) + self._private_done
 
     @property
     def causes(self) -> dict[Cause, int]:

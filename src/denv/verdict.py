@@ -95,6 +95,7 @@ def judge(
     cancelled: bool = False,
     errors: Sequence[str] = (),
     failures: Sequence[str] = (),
+    undecided: Sequence[str] = (),
 ) -> Judgement:
     """Give a run's verdict.
 
@@ -102,7 +103,8 @@ def judge(
     limit; ``replicas`` gives (passed, failed) of each of the stage's replicas; ``floor`` gives,
     for each kind that was asked more than once, in how many of how many cases the reference
     agrees with itself; ``errors`` say why the harness or the reference as a whole could not run,
-    ``failures`` why the stage could not.
+    ``failures`` why the stage could not, or fails whatever its rates are; ``undecided`` say what
+    else a pass would need.
     """
     present = {kind: e for kind, e in estimates.items() if e.planned > 0}
     rates = effective_rates(thresholds, present)
@@ -113,6 +115,7 @@ def judge(
     found = [(Verdict.CANCELLED, "the run was cancelled")] if cancelled else []
     found += [(Verdict.ERROR, error) for error in errors]
     found += [(Verdict.FAIL, failure) for failure in failures]
+    found += [(Verdict.INCONCLUSIVE, why) for why in undecided]
     found += [(_verdict_of(e), e.reason) for k, e in kinds.items() if k in rates and k in present]
     found += _gaps(present, rates)
     found += _retries(stage_requests, stage_retried, thresholds.max_retried)

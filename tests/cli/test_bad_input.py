@@ -11,7 +11,7 @@ from contextlib import closing
 
 import pytest
 
-from denv.store import open_store, sql
+from denv.store import engines, open_store
 from tests import suites
 from tests.stubs import answers
 
@@ -394,9 +394,11 @@ async def test_newer_database(parity, serve, home):
     open_store(home).close()
     path = home / "denv.sqlite3"
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE meta SET value = '99'")
+        connection.execute("UPDATE alembic_version SET version_num = 'tomorrow'")
         connection.execute("DROP TABLE answers")
-    assert_refused(await parity(await serve()), str(path), "form 99", code=4)
+    assert_refused(
+        await parity(await serve()), str(path), "form 'tomorrow' of a newer denv", code=4
+    )
     with closing(sqlite3.connect(path)) as connection:
         names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
     assert "answers" not in names
@@ -405,7 +407,7 @@ async def test_newer_database(parity, serve, home):
 async def test_locked_database(parity, serve, home, monkeypatch):
     """A database that another process does not let go is an error of the harness."""
     open_store(home).close()
-    monkeypatch.setattr(sql, "_LOCK_WAIT_S", 0.2)
+    monkeypatch.setattr(engines, "LOCK_WAIT_S", 0.2)
     with closing(sqlite3.connect(home / "denv.sqlite3", isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         assert_refused(await parity(await serve()), "locked", code=4)

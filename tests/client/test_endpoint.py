@@ -8,6 +8,9 @@ import logging
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
+from math import exp, log
+from random import Random
+from statistics import fmean, median
 
 import pytest
 
@@ -27,6 +30,7 @@ from denv.records import (
     Fault,
     FaultKind,
     LogprobsClose,
+    Pacing,
     ProblemKind,
     Secret,
 )
@@ -87,7 +91,9 @@ class Script:
         pass
 
 
-def scripted(answer, *, jitter: float = 0.0, takes_s: float = 0.0, on_dialect=None, **changes):
+def scripted(
+    answer, *, jitter: float = 0.0, takes_s: float = 0.0, on_dialect=None, rng=None, **changes
+):
     """Give a client, its transport and its clock; ``changes`` are the endpoint's."""
     time = VirtualTime()
     script = Script(time, answer, takes_s=takes_s)
@@ -98,7 +104,7 @@ def scripted(answer, *, jitter: float = 0.0, takes_s: float = 0.0, on_dialect=No
         clock=time.clock,
         wall=lambda: WALL + time.now,
         sleep=time.sleep,
-        rng=FixedRandom(jitter),
+        rng=rng or FixedRandom(jitter),
         on_dialect=on_dialect,
     )
     return client, script, time
@@ -277,6 +283,18 @@ async def test_requests_are_evenly_spaced():
     client, script, time = scripted(lambda call, n: OK, rate=4.0, concurrency=8)
     await time.run(*(client.ask(builder(i)) for i in range(6)))
     assert script.at == pytest.approx([0, 0.25, 0.5, 0.75, 1.0, 1.25])
+
+
+async def test_interleaved_requests_come_at_gaps_of_chance():
+    """Interleaved, gaps have the mean of the rate, and as many are short as an exponential has."""
+    client, script, time = scripted(
+        lambda call, n: OK, rate=4.0, concurrency=4, pacing=Pacing.INTERLEAVED, rng=Random(11)
+    )
+    await time.run(*(client.ask(builder(i)) for i in range(400)))
+    gaps = [b - a for a, b in pairwise(script.at)]
+    assert fmean(gaps) == pytest.approx(0.25, rel=0.15)
+    assert median(gaps) == pytest.approx(0.25 * log(2), rel=0.15)
+    assert sum(gap > 0.5 for gap in gaps) / len(gaps) == pytest.approx(exp(-2), abs=0.05)
 
 
 async def test_the_pace_holds_after_a_shared_wait():

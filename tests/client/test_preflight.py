@@ -7,6 +7,7 @@ import socket
 from dataclasses import replace
 
 import pytest
+from aiohttp import web
 
 from denv.client.endpoint import EndpointClient
 from denv.client.http import AiohttpTransport
@@ -70,6 +71,25 @@ async def test_one_small_request_is_asked():
         "stream": False,
         "max_tokens": 16,
     }
+
+
+@pytest.mark.parametrize(
+    ("shown", "read"),
+    [("1.0", 1.0), (None, None), ("", None), ("warm", None), ("nan", None), ("0", None)],
+)
+async def test_a_side_may_say_that_it_samples(shown, read):
+    """A header tells the temperature that a side samples at; what is no temperature is not."""
+
+    def handler(request, n):
+        async def answer(http, stub):
+            headers = None if shown is None else {"denv-sampled": shown}
+            return web.json_response(answers.completion("Hello"), headers=headers)
+
+        return answer
+
+    got = await checked_against(handler)
+    assert isinstance(got, Preflight)
+    assert got.sampled_at == read
 
 
 async def test_the_only_model_is_found():

@@ -96,6 +96,17 @@ async def test_a_post_needs_a_secret(tmp_path):
             assert response.status == 403
 
 
+async def test_shapes_of_traffic_are_counted(tmp_path):
+    """Chat requests without a permit are counted by shape; no content of them is there."""
+    async with StubReplica() as a, running(tmp_path, table_of((a.url, 1))) as router:
+        for _ in range(25):
+            assert (await router.chat())[0] == 200
+        status, body = await router.admin("/shapes")
+        found = json.loads(body)
+        assert (status, found["schema"], found["requests"]) == (200, "denv.shapes/1", 25)
+        assert [cell["count"] for cell in found["cells"]] == [25]
+
+
 async def test_clients_reach_no_admin(tmp_path):
     """Nothing of the admin listener is answered where clients ask."""
     async with StubReplica() as a, running(tmp_path, table_of((a.url, 1))) as router:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -87,7 +88,7 @@ def test_no_text_of_a_request_is_kept(body, other):
     for cell in json.loads(text)["cells"]:
         values = {value for value in cell.values() if isinstance(value, str)}
         assert all(value in words or value.isdecimal() for value in values)
-    assert Drawing.from_json(text).draw(random.Random(0))
+    assert Drawing.from_json(text).draw(random.Random(0)).stream in {True, False}
 
 
 def test_memory_is_bounded():
@@ -96,7 +97,7 @@ def test_memory_is_bounded():
     for number in range(3 * MOST_KEPT):
         flags = [bool(number >> bit & 1) for bit in range(14)]
         names = ("stream", "tools", "logprobs", "top_p", "seed")
-        body = dict(zip(names, (flag or None for flag in flags), strict=False))
+        body: dict[str, Any] = dict(zip(names, (flag or None for flag in flags), strict=False))
         body["messages"] = [{"content": ""}] * 2 ** (number // 32 % 7)
         body["max_tokens"] = 4 ** (number // 224 % 8 + 1)
         body["temperature"] = (None, 0, 1)[number // 1792 % 3]

@@ -190,7 +190,7 @@ async def test_store_that_fails_ends_the_run(tmp_path, serve, run, store):
 
     def fill(progress):
         if progress.done == 20:
-            with store._engine.connect() as connection:
+            with store._database.engine.connect() as connection:
                 connection.exec_driver_sql(
                     "CREATE TRIGGER full BEFORE INSERT ON answers "
                     "BEGIN SELECT RAISE(ABORT, 'no space left'); END"
@@ -198,7 +198,7 @@ async def test_store_that_fails_ends_the_run(tmp_path, serve, run, store):
 
     with pytest.raises(StoreError, match="no space left"):
         await run(suite, side(stub), side(stub), watch=fill, on_start=ids.append)
-    with store._engine.connect() as connection:
+    with store._database.engine.connect() as connection:
         connection.exec_driver_sql("DROP TRIGGER full")
     journaled = len(store.answers(ids[0], 0, 200))
     before = len(asked(stub))

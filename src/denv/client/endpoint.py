@@ -12,6 +12,7 @@ from dataclasses import replace
 from denv.client import redirects, retry
 from denv.client.masking import Masker
 from denv.client.pace import Pace
+from denv.client.permitting import Permitter
 from denv.client.routes import Route, own_route, routes_of, secrets_of
 from denv.client.transport import MAX_BYTES, HttpCall, Transport
 from denv.encode import adapt
@@ -110,12 +111,15 @@ class EndpointClient:
         self._rng = rng or random.Random()  # noqa: S311 - jitter, not a secret
         self._on_dialect = on_dialect
         self._max_bytes = max_bytes
+        self._permitter = Permitter(wall=wall)
         replica_header = endpoint.replica_header
         self._replica_header = replica_header.lower() if replica_header else None
         self._slots = asyncio.Semaphore(endpoint.concurrency)
         self._taking_all = asyncio.Lock()
         self._flight = Flight()
-        self._pace = Pace(endpoint.rate, clock=clock, sleep=sleep, rng=self._rng)
+        self._pace = Pace(
+            endpoint.rate, clock=clock, sleep=sleep, rng=self._rng, pacing=endpoint.pacing
+        )
 
     @property
     def held_s(self) -> float:
@@ -198,7 +202,7 @@ class EndpointClient:
         """Ask a route's ``/models``, with the same retries; redirects are not followed."""
         route = self._route(index)
         return await self._ask_plainly(
-            self._call("GET", route.base + MODELS, b"", route=route, streamed=False)
+            self._call("GET", route.base + MODELS, b"", route=route, streamed=False), route
         )
 
     async def probe(self, path: str, body: bytes | None, *, streamed: bool = False) -> Exchange:
@@ -209,15 +213,15 @@ class EndpointClient:
         url = self.base.removesuffix("/v1") + path
         method = "GET" if body is None else "POST"
         return await self._ask_plainly(
-            self._call(method, url, body or b"", route=self._own, streamed=streamed)
+            self._call(method, url, body or b"", route=self._own, streamed=streamed), self._own
         )
 
-    async def _ask_plainly(self, call: HttpCall) -> Exchange:
+    async def _ask_plainly(self, call: HttpCall, route: Route) -> Exchange:
         """Ask until status and fault say that there is an answer, or no hope of one."""
         attempts: list[Attempt] = []
         async with self._slots:
             while True:
-                exchange = await self._send(call, follow=False)
+                exchange = await self._send(call, route=route, follow=False)
                 if not await self._waited(exchange, listing_problem(exchange), attempts):
                     return replace(exchange, attempts=tuple(attempts))
 
@@ -231,7 +235,7 @@ class EndpointClient:
         for _ in range(_MAX_REFUSALS):
             url = route.base + CHAT
             call = self._call("POST", url, request.body, route=route, streamed=request.stream)
-            exchange = await self._send(call, follow=follow)
+            exchange = await self._send(call, route=route, follow=follow)
             if route.replica is not None:
                 exchange = replace(exchange, replica=route.replica)
             if exchange.status not in {400, 422} or exchange.fault is not None:
@@ -276,12 +280,15 @@ class EndpointClient:
             max_bytes=self._max_bytes,
         )
 
-    async def _send(self, call: HttpCall, *, follow: bool) -> Exchange:
+    async def _send(self, call: HttpCall, *, route: Route, follow: bool) -> Exchange:
         for hop in range(_MAX_HOPS + 1):
             await self._pace.admitted()
             await self._flight.cleared()
             with self._flight.one():
-                exchange = await self._transport.send(call)
+                if route.permits is None:
+                    exchange = await self._transport.send(call)
+                else:  # signed only now, however long it has waited for its turn
+                    exchange = await self._permitter.send(call, route, self._transport)
             target = redirects.target_of(exchange, call.url)
             if target is None:
                 break

@@ -6,6 +6,7 @@ value, because it means another verdict for the stage than for the reference.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,8 @@ from denv.strictjson import StrictJsonError, loads
 
 MAX_TOKENS = 16
 QUOTED = 200
+SAMPLED_HEADER = "denv-sampled"
+"""Response header of a side that samples whatever was sent: the temperature that it does it at."""
 MAX_NAMED = 10
 
 _HELLO = Case(
@@ -54,6 +57,7 @@ class Preflight:
     ``served_models`` is what ``/models`` lists, empty where it was not asked. ``server`` is the
     ``Server`` header, ``engine`` a word for the engine where headers or bodies show it.
     ``warning`` says why the small request was refused where that need not hold for the cases.
+    ``sampled_at`` is the temperature that it says it samples at, whatever was sent.
     """
 
     model: str
@@ -62,6 +66,7 @@ class Preflight:
     engine: str | None = None
     dialect: Dialect = field(default_factory=Dialect)
     warning: str | None = None
+    sampled_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +118,7 @@ def _together(found: Mapping[str, Preflight], name: str) -> Preflight:
         engine=_joined(one.engine for one in each),
         dialect=last.dialect,
         warning=next((one.warning for one in each if one.warning), None),
+        sampled_at=max((one.sampled_at for one in each if one.sampled_at), default=None),
     )
 
 
@@ -156,7 +162,16 @@ async def _preflight_one(
         engine=_engine(headers, owner, observation.system_fingerprint),
         dialect=client.dialect,
         warning=_warning(observation),
+        sampled_at=_sampled_at(headers.get(SAMPLED_HEADER)),
     )
+
+
+def _sampled_at(shown: str | None) -> float | None:
+    try:
+        temperature = float(shown or "")
+    except ValueError:
+        return None
+    return temperature if 0 < temperature < math.inf else None
 
 
 def _unreachable(exchange: Exchange, problem: Problem | None) -> Unreachable | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from denv.client.secrets import check_url, origin
 from denv.errors import EndpointError
+from denv.permits import HEADER, check_name, check_secret
 from denv.records import Endpoint, Secret
 
 SECRET_WORDS = (
@@ -16,18 +17,22 @@ _OWN_HEADERS = frozenset(
     (
         "accept-encoding", "connection", "content-encoding", "content-length", "content-type",
         "expect", "host", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
-        "upgrade",
+        "upgrade", HEADER,
     )
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One base URL with the headers that go there, the key's among them; ``repr`` hides them."""
+    """One base URL with the headers that go there, the key's among them; ``repr`` hides them.
+
+    ``permits`` signs the permit that each request to ``replica`` carries, where a router is there.
+    """
 
     base: str
     replica: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    permits: Secret | None = None
 
 
 def own_route(endpoint: Endpoint) -> Route:
@@ -50,6 +55,8 @@ def routes_of(endpoint: Endpoint) -> tuple[Route, ...]:
     EndpointError
         For an URL or a header that cannot be used, and for replicas that cannot be told apart.
     """
+    if endpoint.permits is not None:
+        return _permitted_routes(endpoint, endpoint.permits)
     if not endpoint.replicas:
         return (own_route(endpoint),)
     own = origin(check_url(endpoint.url))
@@ -59,19 +66,35 @@ def routes_of(endpoint: Endpoint) -> tuple[Route, ...]:
         # A key reaches only the host it was given for: a replica elsewhere has its own.
         key = replica.key or (endpoint.key if origin(base) == own else None)
         routes.append(Route(base, replica.name, _headers(endpoint, key)))
-    for what, values in (
-        ("name", [replica.name for replica in endpoint.replicas]),
-        ("URL", [route.base for route in routes]),
-    ):
-        twice = next((value for value in values if values.count(value) > 1), None)
-        if twice is not None:
-            raise EndpointError(f"the {what} {twice} stands for two replicas")
+    _check_apart("name", [replica.name for replica in endpoint.replicas])
+    _check_apart("URL", [route.base for route in routes])
     return tuple(routes)
+
+
+def _permitted_routes(endpoint: Endpoint, permits: Secret) -> tuple[Route, ...]:
+    """Give the ways through a router: one URL and key, and a permit for each replica's name."""
+    own = own_route(endpoint)
+    names = [replica.name for replica in endpoint.replicas]
+    if not names:
+        raise EndpointError(f"{own.base}: permits name replicas at the router, and none is named")
+    if endpoint.replica_header is not None:
+        raise EndpointError(f"{own.base}: the router names the replica in a header of its own")
+    _check_apart("name", names)
+    check_secret(permits.reveal().encode())
+    for name in names:
+        check_name(name)
+    return tuple(Route(own.base, name, own.headers, permits) for name in names)
+
+
+def _check_apart(what: str, values: Sequence[str]) -> None:
+    twice = next((value for value in values if values.count(value) > 1), None)
+    if twice is not None:
+        raise EndpointError(f"the {what} {twice} stands for two replicas")
 
 
 def secrets_of(endpoint: Endpoint) -> list[Secret]:
     """Give all that no error or document may show: keys, and the values of secret headers."""
-    keys = (endpoint.key, *(replica.key for replica in endpoint.replicas))
+    keys = (endpoint.key, endpoint.permits, *(replica.key for replica in endpoint.replicas))
     secrets = [key for key in keys if key is not None]
     for name, value in endpoint.headers.items():
         named = name in endpoint.secret_headers

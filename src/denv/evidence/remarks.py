@@ -70,6 +70,8 @@ def figures(pair: Pair) -> dict[str, Json]:
         detail["steadiness"] = steady
     if pair.kind is Kind.TOOL_CALLS:
         detail["reference"] = _reference_word(pair)
+    elif pair.kind is Kind.EXACT and stage and _reference_fails(pair):
+        detail["stage"] = word(pair.scores[Side.STAGE][0])
     if pair.prompt_lengths is not None:
         detail["prompt"] = {
             "stage": pair.prompt_lengths[0],
@@ -110,6 +112,10 @@ def _went_unanswered(pair: Pair, side: Side) -> bool:
 def _all_answers(pair: Pair, side: Side) -> list[Answer]:
     twin = pair.streamed.get(side)
     return [*pair.answers[side], *([twin] if twin is not None else [])]
+
+
+def _reference_fails(pair: Pair) -> bool:
+    return bool(pair.scores[Side.REFERENCE]) and pair.scores[Side.REFERENCE][0].passed is False
 
 
 def _reference_word(pair: Pair) -> str:

@@ -68,7 +68,8 @@ class SideFacts:
     """What is known of a side before an instrument asks it.
 
     ``concurrency`` is how many requests it is asked at once. ``sampled`` says that it samples in
-    spite of temperature 0. ``engine`` is a word for the engine where the side has shown it.
+    spite of temperature 0, ``sampled_at`` at which temperature where it has said so, as adapters do
+    of their thinking mode. ``engine`` is a word for the engine where the side has shown it.
     ``url`` is the side's base URL, None where there is none, as in tests without a server.
     """
 
@@ -76,6 +77,7 @@ class SideFacts:
     concurrency: int = 8
     engine: str | None = None
     sampled: bool = False
+    sampled_at: float | None = None
     url: str | None = None
 
 

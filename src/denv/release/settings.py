@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -32,7 +32,20 @@ MAX_REPEATS = 1000
 _DIGEST_TAG = "denv.release/1:sha256:"
 
 
-class Stage(Section):
+class Router(Section):
+    """The router at the stage's URL: where the secret lies that signs permits for it."""
+
+    permit_env: EnvironmentName | None = None
+    permit_file: Line | None = None
+
+    @model_validator(mode="after")
+    def _one_secret(self) -> Router:
+        if (self.permit_env is None) == (self.permit_file is None):
+            raise ValueError("must name one of permit-env and permit-file")
+        return self
+
+
+class SideSection(Section):
     """One side: where it is, the name of its key, and what is added for it alone."""
 
     url: Url
@@ -43,13 +56,19 @@ class Stage(Section):
     extra: Extra = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _one_key(self) -> Stage:
+    def _one_key(self) -> Self:
         if self.key_env is not None and self.key_file is not None:
             raise ValueError("key-env and key-file exclude each other")
         return self
 
 
-class Reference(Stage):
+class Stage(SideSection):
+    """The deployment under test; with ``router`` its URL is that of a router before it."""
+
+    router: Router | None = None
+
+
+class Reference(SideSection):
     """The trusted side; ``max_age`` says for how many seconds its answers may be used again."""
 
     max_age: Duration | None = None
@@ -68,6 +87,7 @@ class Parity(Section):
 
     reference: Reference | None = None
     suite: Line | None = None
+    private: Line | None = None
     rates: Rates | None = Field(default=None, alias="pass")
     coverage: Share = Fraction(9, 10)
     confidence: Annotated[Share, AfterValidator(inside)] | None = None
@@ -100,6 +120,9 @@ class ReleaseSettings(Section):
     def digest(self) -> str:
         """A tagged digest of the settings: not of comments, order or the way numbers are put."""
         plain = self.model_dump(mode="json", by_alias=True)
+        for section, key in (("stage", "router"), ("parity", "private")):
+            if plain[section][key] is None:  # a release without them has its digest of before
+                del plain[section][key]
         canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return _DIGEST_TAG + hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -122,6 +145,11 @@ class Release:
     def suite(self) -> Path | None:
         """The suite's file, a relative path taken from the release's folder."""
         return None if self.parity.suite is None else self.resolve(self.parity.suite)
+
+    @property
+    def private(self) -> Path | None:
+        """The private part of the suite, where the release names one."""
+        return None if self.parity.private is None else self.resolve(self.parity.private)
 
     def resolve(self, written: str) -> Path:
         """Give the file that a path in the release means."""

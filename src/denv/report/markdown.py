@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from denv.report.gaming import gaming_lines
 from denv.report.model import Document, Report
 from denv.report.noise import noise_lines
 from denv.report.output import Target, opened
@@ -55,7 +56,9 @@ def _lines(report: Report, failing: int) -> Iterator[str]:
     verdict = head["verdict"]
     yield f"## {_MARKS[verdict]} denv parity: {verdict}"
     yield ""
-    yield f"{VERDICTS[verdict]} Suite {_code(head['suite']['name'])}, run {_code(head['run'])}."
+    path = ", through the router" if head["path"] == "router" else ""
+    about = f"Suite {_code(head['suite']['name'])}, run {_code(head['run'])}{path}."
+    yield f"{VERDICTS[verdict]} {about}"
     yield ""
     yield from (f"- {_plain(reason, 500)}" for reason in head["reasons"][:50])
     yield ""
@@ -71,6 +74,11 @@ def _lines(report: Report, failing: int) -> Iterator[str]:
         yield "**Power of the thresholds**"
         yield ""
         yield from (f"- {_plain(each, 600)}" for each in power)
+        yield ""
+    if gaming := gaming_lines(head):
+        yield "**Public and private cases**"
+        yield ""
+        yield from (f"- {_plain(each, 600)}" for each in gaming)
         yield ""
     if noise := noise_lines(head):
         yield "**Noise floor**"

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from denv.report.gaming import gaming_lines
 from denv.report.model import Document, Report
 from denv.report.noise import noise_lines
 from denv.report.power import power_lines
@@ -47,6 +48,7 @@ def print_report(
         _print_table(console, _failing(report, failing))
     _print_warnings(console, head)
     _print_list(console, "Power of the thresholds", power_lines(head))
+    _print_list(console, "Public and private cases", gaming_lines(head))
     _print_list(console, "Noise floor", noise_lines(head))
     _print_list(console, "What this run cannot say", head["limits"][:20])
     if paths:
@@ -98,6 +100,8 @@ def _print_verdict(console: Console, report: Report) -> None:
     suite = head["suite"]
     drawn = f"{suite['drawn']} drawn of " if suite.get("drawn") else ""
     about = f"run {head['run']} · {suite['name']} · {drawn}{suite['cases']} cases"
+    if head["path"] == "router":
+        about += " · through the router"
     console.print(_say(about, "dim"))
     console.print()
 

@@ -79,6 +79,13 @@ CAUSES = {
 }
 
 
+KNOWN = (
+    "Ask the stage once more with a private part of another seed: one that is served alike to all "
+    "passes it as the public cases."
+)
+"""What to do where the stage seems to know the public cases."""
+
+
 def next_steps(head: Document) -> list[str]:
     """Say what a reader can do now, first things first."""
     verdict, hints = head["verdict"], head["hints"]
@@ -115,11 +122,13 @@ def _too_little(head: Document) -> str:
 
 
 def _after_failures(head: Document) -> list[str]:
+    gaming = head.get("gaming")
+    known = [KNOWN] if gaming is not None and gaming["verdict"] == "found" else []
     steps = [
         f"{cause} ({count} {'case' if count == 1 else 'cases'}): {CAUSES[cause].look}"
         for cause, count in ranked(head)[:3]
     ]
-    return steps or ["Read the reasons above and the requests of the stage below."]
+    return [*known, *steps] or ["Read the reasons above and the requests of the stage below."]
 
 
 def ranked(head: Document) -> list[tuple[str, int]]:

@@ -15,6 +15,7 @@ from denv.rollout.weights import Table, WeightsError
 from denv.router.fleet import Fleet
 from denv.router.log import warn
 from denv.router.metrics import Metrics
+from denv.router.shapes import Shapes
 from denv.router.tables import MAX_BYTES, Tables, Taken
 
 MOST_AGE_S = 300.0
@@ -27,6 +28,7 @@ class Admin:
     tables: Tables
     fleet: Fleet
     metrics: Metrics
+    shapes: Shapes
     secret: Secret | None
     draining: Callable[[], bool]
     unix_time: Callable[[], float]
@@ -36,6 +38,7 @@ class Admin:
         app = web.Application(client_max_size=MAX_BYTES)
         app.router.add_get("/health", self._health)
         app.router.add_get("/metrics", self._metrics)
+        app.router.add_get("/shapes", self._shapes)
         app.router.add_get("/weights", self._read)
         app.router.add_post("/weights", self._take)
         return app
@@ -63,6 +66,9 @@ class Admin:
     async def _metrics(self, _: web.Request) -> web.Response:
         text = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
         return web.Response(body=self.metrics.text(), headers=text)
+
+    async def _shapes(self, _: web.Request) -> web.Response:
+        return web.Response(body=self.shapes.to_json(), content_type="application/json")
 
     async def _read(self, _: web.Request) -> web.Response:
         table = self.tables.table

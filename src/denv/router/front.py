@@ -22,8 +22,9 @@ from denv.router.queue import Places
 from denv.router.rebuild import Rebuilt, rebuild
 from denv.router.refusals import RefusedError
 from denv.router.replies import PassedOn, refusal
-from denv.router.routes import find, form_of
+from denv.router.routes import CHAT, find, form_of
 from denv.router.settings import Waits
+from denv.router.shapes import Shapes
 from denv.router.tracing import Tracer
 
 
@@ -40,6 +41,7 @@ class Parts:
     clocks: Clocks
     most_body: int
     drop: Collection[str]
+    shapes: Shapes
     permit_secret: bytes | None = None
     tracer: Tracer | None = None
     unix_time: Callable[[], float] = time.time
@@ -101,8 +103,15 @@ class Front:
             began = self._loop.time()
             body = await read_body(request, most=parts.most_body)
             course.waited_s = self._loop.time() - began
+        # The table of traffic's shapes is to be that of customers, not of what is drawn from it.
+        counted = course.permit is None and course.route is CHAT
         return rebuild(
-            course.route, body, below=below, request_id=course.request_id, drop=parts.drop
+            course.route,
+            body,
+            below=below,
+            request_id=course.request_id,
+            drop=parts.drop,
+            see=parts.shapes.add if counted else None,
         )
 
     def _permit(self, request: web.BaseRequest) -> permits.Permit | None:

@@ -6,8 +6,9 @@ the same for all: the order and the values of the headers, the credential, the f
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from denv.router.jsonform import BodyError, read_object, write_object
@@ -30,9 +31,17 @@ class Rebuilt:
 
 
 def rebuild(
-    route: Route, body: bytes, *, below: str, request_id: str, drop: Collection[str]
+    route: Route,
+    body: bytes,
+    *,
+    below: str,
+    request_id: str,
+    drop: Collection[str],
+    see: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Rebuilt:
     """Make a request anew from the body that came; ``drop`` are fields that are left out.
+
+    ``see`` is shown the body's fields, and keeps none of them.
 
     Raises
     ------
@@ -43,6 +52,8 @@ def rebuild(
         return Rebuilt(route, below, b"", request_id)
     try:
         fields = read_object(body)
+        if see is not None:
+            see(fields)
         for name in drop:
             fields.pop(name, None)
         written = write_object(fields)

@@ -20,12 +20,13 @@ class Route:
     form: Form = Form.OPENAI
 
 
+CHAT = Route("chat/completions", "POST")
 MODELS = Route("models", "GET")
 MODEL = Route("models/{id}", "GET")
 _ROUTES = {
     f"{_PREFIX}{route.name}": route
     for route in (
-        Route("chat/completions", "POST"),
+        CHAT,
         Route("completions", "POST"),
         Route("responses", "POST"),
         Route("messages", "POST", Form.ANTHROPIC),

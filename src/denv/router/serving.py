@@ -27,6 +27,7 @@ from denv.router.metrics import Metrics
 from denv.router.queue import Places
 from denv.router.rebuild import Target
 from denv.router.settings import RouterSettings, split_address
+from denv.router.shapes import Shapes
 from denv.router.tables import Tables
 from denv.router.tracing import Tracer
 
@@ -127,7 +128,7 @@ class _Router:
             stack.callback(tracer.close)
         health = Health(settings.health, fleet, forwarder, metrics, places.changed)
         asking = Asking(settings, fleet, places, forwarder, health, metrics)
-        clocks = Clocks()
+        clocks, shapes = Clocks(), Shapes()
         front = Front(
             Parts(
                 clients=_clients(settings, secrets),
@@ -139,13 +140,20 @@ class _Router:
                 clocks=clocks,
                 most_body=settings.limits.body,
                 drop=settings.drop_fields,
+                shapes=shapes,
                 permit_secret=secrets.permits,
                 tracer=tracer,
             )
         )
         _gauges(metrics, fleet=fleet, front=front, places=places, tables=tables)
         app = Admin(
-            tables, fleet, metrics, secrets.weights, draining=stop.is_set, unix_time=time.time
+            tables,
+            fleet,
+            metrics,
+            shapes=shapes,
+            secret=secrets.weights,
+            draining=stop.is_set,
+            unix_time=time.time,
         ).app()
         server = web.Server(
             front.handle,

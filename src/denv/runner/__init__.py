@@ -2,6 +2,7 @@
 
 from denv.runner.ledger import stored_report
 from denv.runner.measuring import Measured, Measuring, run_measure
+from denv.runner.private import PrivatePart
 from denv.runner.progress import Progress, Watch
 from denv.runner.run import run_parity
 from denv.runner.settings import Settings
@@ -10,6 +11,7 @@ from denv.runner.shards import ShardEnd, ShardPlan, close_shards, open_shards, r
 __all__ = [
     "Measured",
     "Measuring",
+    "PrivatePart",
     "Progress",
     "Settings",
     "ShardEnd",

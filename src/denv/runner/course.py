@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from denv.errors import UsageError
+from denv.gaming import FOUND, UNDECIDED
 from denv.records import CaseResult, Endpoint, Side
 from denv.report import Report
 from denv.runner.asking import Asker
@@ -18,7 +19,7 @@ from denv.runner.drive import Driver, Library, Pages
 from denv.runner.enough import Enough
 from denv.runner.journal import Journal
 from denv.runner.ledger import Ledger
-from denv.runner.portion import Portion
+from denv.runner.portion import Portion, Span
 from denv.runner.progress import BEAT_S, Progress, Watch, held_line
 from denv.runner.searching import KillableSearch
 from denv.runner.settings import Settings
@@ -58,7 +59,9 @@ class Course:
             on_note=lambda: self._journal.do_soon(ledger.save_notes),
         )
         prices = {side: e.price for side, e in endpoints.items() if e.price is not None}
-        self._tally = Tally(self._portion.checks, prices=prices)
+        self._tally = Tally(
+            self._portion.checks, prices=prices, private=self._portion.private_cases
+        )
         self._enough = Enough(every.kinds, settings.thresholds)
         self._search = KillableSearch()
         self._watch: Watch | None = None
@@ -90,13 +93,14 @@ class Course:
         self._earlier = self._tally.done
 
     async def count_elsewhere(
-        self, results: Callable[[], Iterable[CaseResult]], first: int, last: int
+        self, results: Callable[[], Iterable[CaseResult]], span: Span
     ) -> None:
         """Count results of other portions for what decides early, and for nothing else."""
 
         def count() -> None:
             for result in results():
-                if not first <= result.index <= last:
+                elsewhere = not span.holds(result.index, suite=self._suite)
+                if elsewhere and not self._portion.is_private(result.index):
                     self._enough.add(result)
 
         await self._journal.call(count)
@@ -202,7 +206,11 @@ class Course:
             given_up=self._ledger.given_up,
         )
         return Pages(
-            self._portion.iter_cases(), askers=askers, settings=self._settings, library=library
+            self._portion.iter_cases(self._ledger.run),
+            askers=askers,
+            settings=self._settings,
+            library=library,
+            streams=self._portion.streams,
         )
 
     # -------------------------------------------------------------- the cases
@@ -245,6 +253,9 @@ class Course:
         return self._settings.fail_fast and self._enough.decided
 
     def _count(self, result: CaseResult) -> None:
+        if self._portion.is_private(result.index):
+            self._tally.add_private(result)
+            return
         self._tally.add(result)
         self._enough.add(result)
 
@@ -286,6 +297,7 @@ class Course:
     def _judged(
         self, down: Mapping[Side, str], requests: int, retried: int, *, cancelled: bool
     ) -> Judgement:
+        found, undecided = self._gaming()
         return judge(
             self._tally.kinds(self._settings.thresholds),
             thresholds=self._settings.thresholds,
@@ -295,8 +307,20 @@ class Course:
             floor=self._tally.noise.agreement(),
             cancelled=cancelled,
             errors=[down[Side.REFERENCE]] if Side.REFERENCE in down else [],
-            failures=[down[Side.STAGE]] if Side.STAGE in down else [],
+            failures=[*([down[Side.STAGE]] if Side.STAGE in down else []), *found],
+            undecided=undecided,
         )
+
+    def _gaming(self) -> tuple[list[str], list[str]]:
+        """Say that the stage knows the public cases, or that this could not be told."""
+        gaming = self._tally.gaming
+        if gaming is None:
+            return [], []
+        found = gaming.finding(self._settings.thresholds.coverage)
+        said = {
+            word: [found.reason] if found.verdict == word else [] for word in (FOUND, UNDECIDED)
+        }
+        return said[FOUND], said[UNDECIDED]
 
     async def finish(self, *, cancelled: bool) -> Report:
         """Judge what was counted, and write the report."""

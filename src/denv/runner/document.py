@@ -42,6 +42,10 @@ MIXED = (
     "endpoint, and another mix can give another verdict."
 )
 SAMPLED = "The {} samples in spite of temperature 0: ask it several times with --repeats."
+SAMPLED_AT = (
+    "In thinking mode the {} samples at temperature {:.1f} in spite of temperature 0: ask it "
+    "several times with --repeats, or ask it without thinking."
+)
 DRAWN = "It asked {} drawn cases of the suite's {}: it is no proof of the whole suite."
 UNASKED = "No case of this run was asked of the stage's replica {}."
 WEAK = (
@@ -83,7 +87,7 @@ def head(
         "reasons": list(judgement.reasons),
         "started": timestamp(started),
         "finished": timestamp(finished),
-        "path": "direct",
+        "path": "direct" if sides.endpoints[Side.STAGE].permits is None else "router",
         "denv": {"version": version("denv-parity"), "python": platform.python_version()},
         "suite": _suite(suite, settings),
         "release": settings.release,
@@ -91,8 +95,13 @@ def head(
         "recipe": settings.recipe,
         "settings": _settings(settings, sides.endpoints),
         **counted,
+        **_gaming(settings, tally),
         "unanswered": _unanswered(sides, settings, tally, judgement),
-        "limits": [*_coverage(suite, settings, sides, tally), *_limits(settings, counted)],
+        "limits": [
+            *_coverage(suite, settings, sides, tally),
+            *_limits(settings, counted),
+            *_sampling(sides),
+        ],
     }
 
 
@@ -101,6 +110,13 @@ def _suite(suite: Suite, settings: Settings) -> dict[str, Any]:
     if settings.only is not None:
         shown["drawn"] = len(settings.only)
     return shown
+
+
+def _gaming(settings: Settings, tally: Tally) -> dict[str, Json]:
+    """Show the private part as counts, where there is one."""
+    if tally.gaming is None:
+        return {}
+    return {"gaming": tally.gaming.document(settings.thresholds.coverage)}
 
 
 def _declared(settings: Settings) -> bool | None:
@@ -155,6 +171,7 @@ def _settings(settings: Settings, endpoints: Mapping[Side, Endpoint]) -> dict[st
         shown[side.value] = {
             "concurrency": endpoint.concurrency,
             "rate_per_s": endpoint.rate,
+            "pace": endpoint.pacing.value,
             "retries": endpoint.retries,
             "timeout_s": endpoint.timeouts.total_s,
             "extra": sorted(endpoint.extra),
@@ -196,11 +213,19 @@ def _coverage(suite: Suite, settings: Settings, sides: Sides, tally: Tally) -> l
     return found
 
 
+def _sampling(sides: Sides) -> Sequence[str]:
+    """Say of each side that samples that it does, and at which temperature where it has told it."""
+    told = {side: sides.sampled_at(side) for side in Side if side in sides.sampled()}
+    return [
+        SAMPLED.format(side) if at is None else SAMPLED_AT.format(side, at)
+        for side, at in told.items()
+    ]
+
+
 def _limits(settings: Settings, counted: Mapping[str, Any]) -> Sequence[str]:
     limits = list(LIMITS)
     limits += _determinism(settings, counted)
     limits += [note for side in Side for note in _mixed(side, counted[side.value])]
-    limits += [SAMPLED.format(side) for side in Side if counted[side.value]["sampled"]]
     for kind, estimate in counted["kinds"].items():
         power = estimate["power"]
         if power is not None and power["0.9"] > WEAK_FROM:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 
 from denv.checks import Search
 from denv.outcome import Answer, decide
@@ -20,6 +20,9 @@ from denv.store import AnswerKey, Store, StoredAnswer
 
 PAGE = 100
 """Cases that are looked up in the store at once."""
+
+FAR = 100
+"""Cases of one page that lie farther apart are looked up apart."""
 
 SPARE_WORKERS = 2
 
@@ -47,7 +50,10 @@ class Library:
 
 
 class Pages:
-    """A suite's cases with what is known of each, looked up a page at a time."""
+    """A run's cases with what is known of each, looked up a page at a time.
+
+    ``streams`` says of a case whether it is streamed, None where the settings do.
+    """
 
     def __init__(
         self,
@@ -56,7 +62,9 @@ class Pages:
         askers: Mapping[Side, Asker],
         settings: Settings,
         library: Library,
+        streams: Callable[[Case], bool | None] = lambda _: None,
     ) -> None:
+        self._streams = streams
         self._cases = cases
         self._askers = askers
         self._settings = settings
@@ -88,14 +96,17 @@ class Pages:
     def ways(self, case: Case) -> list[tuple[int, bool]]:
         """Give how a case is asked: each repeat, and tool cases once more as a stream."""
         settings = self._settings
-        ways = [(repeat, settings.stream == "yes") for repeat in range(settings.repeats)]
+        drawn = self._streams(case)
+        streamed = settings.stream == "yes" if drawn is None else drawn
+        ways = [(repeat, streamed) for repeat in range(settings.repeats)]
         if self.has_twin(case):
             ways.append((0, True))
         return ways
 
     def has_twin(self, case: Case) -> bool:
         """Tell whether a case is asked both ways."""
-        return self._settings.stream == "both" and case.check.kind is Kind.TOOL_CALLS
+        both = self._settings.stream == "both" and case.check.kind is Kind.TOOL_CALLS
+        return both and self._streams(case) is None
 
     async def _load(self) -> None:
         # A shard late in a large suite reads a long way to its first case.
@@ -111,11 +122,13 @@ class Pages:
         finished: set[int] = set()
         journaled: Mapping[AnswerKey, StoredAnswer] = {}
         if library.resumed:
-            span = (library.run, cases[0].index, cases[-1].index)
-            finished = await library.journal.call(partial(library.store.finished, *span))
-            journaled = await library.journal.call(partial(library.store.answers, *span))
+            found: dict[AnswerKey, StoredAnswer] = {}
+            for first, last in _spans([case.index for case in cases]):
+                span = (library.run, first, last)
+                finished |= await library.journal.call(partial(library.store.finished, *span))
+                found |= await library.journal.call(partial(library.store.answers, *span))
             finished -= {key.case for key in library.given_up}
-            journaled = {k: a for k, a in journaled.items() if k not in library.given_up}
+            journaled = {k: a for k, a in found.items() if k not in library.given_up}
         cached: dict[tuple[Side, bytes], StoredAnswer] = {}
         for side, not_before in library.reused.items():
             asker = self._askers[side]
@@ -125,11 +138,22 @@ class Pages:
                 if case.index not in finished
                 for repeat, streamed in self.ways(case)
             ]
-            found = await library.journal.call(
+            earlier = await library.journal.call(
                 partial(library.store.cached, keys, not_before=not_before)
             )
-            cached |= {(side, key): answer for key, answer in found.items()}
+            cached |= {(side, key): answer for key, answer in earlier.items()}
         return finished, Known(journaled, cached) if journaled or cached else NOTHING
+
+
+def _spans(indices: Sequence[int]) -> list[tuple[int, int]]:
+    """Give the ranges that hold these indices; private cases lie far behind the suite's."""
+    ordered = sorted(indices)
+    ends = [place for place, (a, b) in enumerate(pairwise(ordered)) if b - a > FAR]
+    starts = [0, *(end + 1 for end in ends)]
+    return [
+        (ordered[start], ordered[end])
+        for start, end in zip(starts, [*ends, len(ordered) - 1], strict=True)
+    ]
 
 
 class Driver:

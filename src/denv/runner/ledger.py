@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any
 
 from denv.errors import ResumeError, UsageError
@@ -142,7 +143,12 @@ def _check_id(run: str) -> None:
 
 def stored_report(store: Store, run: str, head: Mapping[str, Json]) -> Report:
     """Give a run's report, its cases streamed from the store each time they are walked over."""
-    return Report(head, lambda: store.documents(run))
+    cases = head["suite"]["cases"]  # what comes after them is private
+
+    def public(document: Mapping[str, Json]) -> bool:
+        return bool(document["index"] < cases)
+
+    return Report(head, lambda: takewhile(public, store.documents(run)))
 
 
 def _gave_none(answer: StoredAnswer) -> bool:

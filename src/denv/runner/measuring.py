@@ -224,6 +224,7 @@ class _Measure:
             concurrency=self._endpoints[side].concurrency,
             engine=engine if isinstance(engine, str) else None,
             sampled=side in self._sides.sampled(),
+            sampled_at=self._sides.sampled_at(side),
             url=self._endpoints[side].url,
         )
 

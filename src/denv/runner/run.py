@@ -80,7 +80,7 @@ async def run_parity(
                 settings=settings,
                 store=opened,
                 ledger=ledger,
-                every=await counted_whole(suite, settings.only),
+                every=await counted_whole(suite, settings),
             )
             return await _run(
                 course,

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from denv.encode import DEFAULT_MAX_TOKENS, check_extra, dump
 from denv.errors import UsageError
 from denv.records import Endpoint, Json, Side, Thresholds
+from denv.runner.private import PrivatePart
 from denv.suite import Suite
 
 MAX_CONCURRENCY = 1000
@@ -47,6 +48,9 @@ class Settings:
     only
         The cases to ask, by their index from 0; None asks all. The report says how many of how
         many, and a run of some is no proof of the whole suite.
+    private
+        Cases asked among the suite's own that show whether the stage knows those; the report
+        counts them apart, and shows nothing of any of them.
     options
         Anything the caller needs to continue the run without being told again; no secrets.
     """
@@ -62,6 +66,7 @@ class Settings:
     engine: Mapping[str, Json] | None = None
     recipe: str | None = None
     only: Sequence[int] | None = None
+    private: PrivatePart | None = None
     options: Mapping[str, Json] = field(default_factory=dict)
 
     def check(self) -> None:
@@ -83,7 +88,7 @@ class Settings:
 
 
 def check_spread(settings: Settings, *, suite: Suite, stage: Endpoint) -> None:
-    """Refuse drawn cases that the suite has not, and fewer cases than replicas.
+    """Refuse drawn cases that the suite has not, fewer cases than replicas, an odd private part.
 
     Raises
     ------
@@ -91,6 +96,8 @@ def check_spread(settings: Settings, *, suite: Suite, stage: Endpoint) -> None:
         Names what does not fit.
     """
     only = settings.only
+    if settings.private is not None:
+        settings.private.check(suite)
     if only is not None:
         if not only or len(set(only)) < len(only):
             raise UsageError("the cases to ask must be at least one, each named once")
@@ -154,6 +161,8 @@ def identity(
     }
     if settings.only is not None:  # runs of before there were any have no such entry
         given["only"] = hashlib.sha256(ONLY_TAG + dump(sorted(settings.only))).hexdigest()
+    if settings.private is not None:
+        given["private"] = settings.private.identity
     return given
 
 
@@ -168,6 +177,8 @@ def endpoint_identity(endpoint: Endpoint) -> dict[str, Any]:
     }
     if endpoint.replicas:  # runs of before there were any have no such entry
         given["replicas"] = [[replica.name, replica.url] for replica in endpoint.replicas]
+    if endpoint.permits is not None:
+        given["path"] = "router"
     return given
 
 

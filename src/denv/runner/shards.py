@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from denv.errors import ResumeError, UsageError
 from denv.instruments.selfcheck import require_selfcheck
@@ -17,7 +18,7 @@ from denv.records import Endpoint, Side
 from denv.report import Report
 from denv.runner.course import Course
 from denv.runner.ledger import Ledger, stored_report
-from denv.runner.portion import between, counted_whole, split
+from denv.runner.portion import between, counted_whole, span_of, split
 from denv.runner.progress import Watch
 from denv.runner.settings import Settings, check_endpoint, check_spread, identity
 from denv.store import Store, data_folder
@@ -95,7 +96,7 @@ async def open_shards(
             settings=settings,
             store=store,
             ledger=ledger,
-            every=await counted_whole(suite, settings.only),
+            every=await counted_whole(suite, settings),
         )
         async with course.opened():
             if ledger.resumed:
@@ -136,6 +137,7 @@ async def run_shard(
         Another process asks this shard, or the run is not the one that was opened.
     """
     first, last = _range(plan, shard)
+    span = span_of(shard, plan.shards, settings)
     ledger = Ledger(
         store,
         identity=identity(settings, suite=suite, stage=stage, reference=reference),
@@ -153,14 +155,15 @@ async def run_shard(
             settings=settings,
             store=store,
             ledger=ledger,
-            every=await counted_whole(suite, settings.only),
+            every=await counted_whole(suite, settings),
             # A large suite takes a while to be read: in a thread it holds up no sign of life.
-            portion=await asyncio.to_thread(between, suite, settings.only, first=first, last=last),
+            portion=await asyncio.to_thread(between, suite, settings, span),
         )
         async with course.opened():
-            await course.count(lambda: store.results(plan.run, first, last))
+            for begin, end in span.ranges(suite):
+                await course.count(partial(store.results, plan.run, begin, end))
             if settings.fail_fast:
-                await course.count_elsewhere(lambda: store.results(plan.run), first, last)
+                await course.count_elsewhere(lambda: store.results(plan.run), span)
             async with course.watched(on_beat):
                 await course.ask(stop or asyncio.Event())
             return ShardEnd(done=course.done, planned=course.planned)
@@ -199,7 +202,7 @@ async def close_shards(
             settings=settings,
             store=store,
             ledger=ledger,
-            every=await counted_whole(suite, settings.only),
+            every=await counted_whole(suite, settings),
         )
         async with course.opened():
             course.set_down(

@@ -85,8 +85,15 @@ class Sides:
         return frozenset(
             side
             for side, endpoint in self.endpoints.items()
-            if endpoint.sampled or "temperature" in self._dialect(side).dropped
+            if endpoint.sampled
+            or self.sampled_at(side) is not None
+            or "temperature" in self._dialect(side).dropped
         )
+
+    def sampled_at(self, side: Side) -> float | None:
+        """Give the temperature that a side says it samples at, None where it says none."""
+        said: float | None = self.notes[side.value].get("sampled_at")
+        return said
 
     def _dialect(self, side: Side) -> Dialect:
         client = self._clients.get(side)
@@ -131,6 +138,7 @@ class Sides:
             "engine": outcome.engine or outcome.server,
             "warning": outcome.warning,
             "dialect": dialect_note(outcome.dialect),
+            "sampled_at": outcome.sampled_at,
         }
 
     async def close(self) -> None:

@@ -175,6 +175,16 @@ def test_declared_sampling_is_no_greedy_choice():
     assert found["admissible"]["equals"] is False
 
 
+def test_a_side_may_say_itself_that_it_samples():
+    """What a side has told of its thinking mode is said with the temperature."""
+    found = measure(Toy(), stage_facts=SideFacts("toy", sampled=True, sampled_at=1.0))
+    greedy = check(found, "G4", "greedy")
+    assert greedy["finding"] == (
+        "in thinking mode the stage samples although temperature 0 is sent: at temperature 1.0"
+    )
+    assert greedy["evidence"] == {"declared": True, "temperature": 1.0}
+
+
 def test_one_request_at_a_time_tries_no_batches():
     """With a concurrency of 1 nothing runs beside a request, and that is said."""
     found = measure(Toy(), stage_facts=SideFacts("toy", concurrency=1))

@@ -108,7 +108,7 @@ def determinism_checks(side: Side, repeats: Repeats, *, facts: SideFacts) -> lis
     checks.append(_batched(side, repeats, at_once=facts.concurrency))
     same = (first[0],) * len(repeats.seeds)
     checks.append(_repeated(side, "seeds", [(same, repeats.seeds)]))
-    checks.append(_greedy(side, first, sampled=facts.sampled))
+    checks.append(_greedy(side, first, facts=facts))
     return checks
 
 
@@ -162,10 +162,13 @@ def _repeated(
     return Check(name, State.PASS, said, side, evidence=evidence)
 
 
-def _greedy(side: Side, first: Sequence[Reply], *, sampled: bool) -> Check:
-    if sampled:
+def _greedy(side: Side, first: Sequence[Reply], *, facts: SideFacts) -> Check:
+    if facts.sampled:
         said = f"the {side} samples although temperature 0 is sent"
-        return Check("greedy", State.FAIL, said, side, evidence={"declared": True})
+        if facts.sampled_at is not None:
+            said = f"in thinking mode {said}: at temperature {facts.sampled_at:.1f}"
+        declared: dict[str, Json] = {"declared": True, "temperature": facts.sampled_at}
+        return Check("greedy", State.FAIL, said, side, evidence=declared)
     entries = [entry for reply in first for entry in reply.observation.logprobs or ()]
     known = [entry for entry in entries if entry.logprob is not None and _best(entry) is not None]
     if not known:
