@@ -144,6 +144,12 @@ def router(folder: Path, port: int, *upstreams: int, settings: str = "") -> list
     return [denv, "router", "--config", str(config)]
 
 
+def _proxy(name: str, folder: Path, port: int, *, upstream: int) -> list[str]:
+    if name == "router":
+        return router(folder / name, port, upstream)
+    return (nginx if name == "nginx" else caddy)(folder / name, port, upstream)
+
+
 def wrk(port: int, folder: Path, *, seconds: int, connections: int) -> float:
     """Ask for some seconds; give the requests a second, all of which must be answered well."""
     script = folder / "post.lua"
@@ -176,9 +182,9 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         ports = {"direct": free_port()}
         stack.enter_context(running(stub(folder / "stub", ports["direct"]), ports["direct"]))
-        for name, make in {"nginx": nginx, "caddy": caddy, "router": router}.items():
+        for name in ("nginx", "caddy", "router"):
             port = ports[name] = free_port()
-            command = make(folder / name, port, ports["direct"])
+            command = _proxy(name, folder, port, upstream=ports["direct"])
             stack.enter_context(running(command, port, HOME=str(folder)))
         rates: dict[str, list[float]] = {name: [] for name in ports}
         for number in range(chosen.rounds):

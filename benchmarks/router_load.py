@@ -120,7 +120,7 @@ def endurance(*, requests: int, concurrency: int) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         ports = [free_port() for _ in range(3)]
         replicas = [_start(port) for port in ports]
-        stack.callback(lambda: [replica.kill() for replica in replicas])
+        stack.callback(_kill, replicas)
         time.sleep(2)
         own = free_port()
         command = router(folder / "router", own, *ports, settings=QUICK)
@@ -130,6 +130,11 @@ def endurance(*, requests: int, concurrency: int) -> None:
                      requests=requests, concurrency=concurrency)
         )  # fmt: skip
     print(", ".join(f"{what}: {number:,}" for what, number in sorted(counts.items())))
+
+
+def _kill(replicas: list[subprocess.Popen[bytes]]) -> None:
+    for replica in replicas:
+        replica.kill()
 
 
 def _start(port: int) -> subprocess.Popen[bytes]:
@@ -256,8 +261,14 @@ def main() -> None:
     two.add_argument("--concurrency", type=int, default=32)
     three = parts.add_parser("streams")
     three.add_argument("--streams", type=int, default=2000, dest="number")
-    chosen = vars(options.parse_args())
-    {"latency": latency, "endurance": endurance, "streams": streams}[chosen.pop("part")](**chosen)
+    chosen = options.parse_args()
+    match chosen.part:
+        case "latency":
+            latency(rate=chosen.rate, seconds=chosen.seconds, rounds=chosen.rounds)
+        case "endurance":
+            endurance(requests=chosen.requests, concurrency=chosen.concurrency)
+        case "streams":
+            streams(number=chosen.number)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,10 @@ async def _answer(request: web.Request) -> web.StreamResponse:
     return web.json_response({"object": "chat.completion", "choices": [choice]})
 
 
+async def _models(_: web.Request) -> web.Response:
+    return web.json_response({"data": [{"id": "m"}]})
+
+
 async def _stream(request: web.Request, text: str, *, drip_s: float) -> web.StreamResponse:
     answer = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await answer.prepare(request)
@@ -48,7 +52,7 @@ def main() -> None:
     app = web.Application()
     app[OPTIONS] = options.parse_args()
     app.router.add_post("/v1/chat/completions", _answer)
-    app.router.add_get("/{rest:.*}", lambda _: web.json_response({"data": [{"id": "m"}]}))
+    app.router.add_get("/{rest:.*}", _models)
     web.run_app(app, host="127.0.0.1", port=app[OPTIONS].port, print=None, access_log=None)
 
 
