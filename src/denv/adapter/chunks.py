@@ -74,7 +74,7 @@ class Chunks:
         self._logprobs = logprobs
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._counted = 0
-        self._split = False
+        self._awaited = b""
 
     def token(self, token: Token) -> list[InferenceChunk]:
         """Give a token's chunks, none while a character of it is not whole.
@@ -110,14 +110,17 @@ class Chunks:
     def _check(self, vocabulary: Vocabulary, id_: int, raw: bytes) -> None:
         """Refuse an id that stands for other bytes than the engine gives.
 
-        Engines hold split characters back until they are whole, so that bytes of tokens around
-        them are not compared; and they may keep a mark's text to themselves.
+        A text may be that of several ids, the last of which brings it: of a split character, of
+        tokens that came at once, and of a mark whose own text the engine keeps to itself.
         """
         known = vocabulary.get(id_)
-        whole = known is not None and is_text(known)
-        if known is None or (whole and not self._split and raw not in {b"", known}):
+        if known is None:
             raise EngineFault("its tokens are not of the tokenizer that was given")
-        self._split = not whole or (self._split and not raw)
+        self._awaited += known
+        if raw:
+            awaited, self._awaited = self._awaited, b""
+            if is_text(awaited) and not awaited.endswith(raw):
+                raise EngineFault("its tokens are not of the tokenizer that was given")
 
     def _logprob(self, token: Token, most: int) -> tuple[float, list[tuple[int, float]]]:
         known = [(one.id, _finite(one.logprob)) for one in token.alternatives]

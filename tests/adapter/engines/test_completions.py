@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,13 +29,13 @@ def chunk(text: str, ids: list[int], **fields: object) -> dict[str, object]:
     return {"choices": [{"text": text, "token_ids": ids, "finish_reason": None, **fields}]}
 
 
-async def completed(stream: bytes, sampling: Sampling) -> list[Token | Ended]:
+async def completed(stream: bytes, sampling: Sampling) -> list[Any]:
     async with stubbed(Stub({"/v1/completions": stream})) as http:
         engine = VllmCompletions(http, model="m")
         return await taken(engine.complete(Prompt(ids=(1,)), sampling))
 
 
-async def replayed(name: str, sampling: Sampling) -> list[Token | Ended]:
+async def replayed(name: str, sampling: Sampling) -> list[Any]:
     return await completed((DATA / f"{name}.sse").read_bytes(), sampling)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -28,8 +28,8 @@ class Tokenizer:
 class Llm:
     """What the published ``LLM`` takes and gives; ``outputs`` is a list of (ids, reason)."""
 
-    outputs: list[tuple[list[int], str]] = []
-    made: list[Any] = []
+    outputs: ClassVar[list[tuple[list[int], str]]] = []
+    made: ClassVar[list[Any]] = []
 
     def __init__(self, model: str, *, decode_sequence: bool = True, **keywords: Any) -> None:
         self.made.append((model, decode_sequence, keywords))
@@ -65,7 +65,7 @@ class Llm:
 @pytest.fixture
 def llm(monkeypatch) -> type[Llm]:
     """Put modules with the published names in the place of DeepInfer's."""
-    made = {
+    made: dict[str, dict[str, Any]] = {
         "deepinfer": {"__version__": "0.1.0"},
         "deepinfer.entrypoints": {},
         "deepinfer.entrypoints.llm": {"LLM": Llm},

@@ -6,12 +6,13 @@ import asyncio
 import json
 import socket
 
+import aiohttp
 import pytest
 
 from denv.adapter.engines import http as module
 from denv.adapter.engines.http import EngineHttp
 from denv.adapter.engines.llama_cpp import LlamaCpp
-from denv.adapter.engines.protocol import EngineFault, Prompt, Sampling
+from denv.adapter.engines.protocol import EngineFault, Prompt, Sampling, Token
 from denv.records import Secret
 from tests.adapter.engines.stub import Stub, sse, stubbed, taken
 
@@ -35,7 +36,8 @@ async def fault(stub: Stub) -> EngineFault:
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        port: int = probe.getsockname()[1]
+        return port
 
 
 async def test_nobody_listens():
@@ -91,7 +93,7 @@ async def test_a_stream_that_is_cut():
     stub = Stub({"/completion": sse(EVENT, done=False)}, cut=True)
     async with stubbed(stub) as http:
         given = LlamaCpp(http).complete(Prompt(ids=(1,)), Sampling(4))
-        assert (await anext(given)).text == "Hi"
+        assert await anext(given) == Token("Hi", b"Hi", id=5)
         with pytest.raises(EngineFault) as caught:
             await anext(given)
     assert caught.value.retry
@@ -132,7 +134,7 @@ async def test_bodies_are_bounded(monkeypatch):
 
 async def test_an_engine_that_does_not_answer_in_time(monkeypatch):
     """A short question is not waited for without end."""
-    monkeypatch.setattr(module, "_ASK", module.aiohttp.ClientTimeout(total=0.2))
+    monkeypatch.setattr(module, "_ASK", aiohttp.ClientTimeout(total=0.2))
     async with stubbed(Stub({"/props": b""}, open=True)) as http:
         with pytest.raises(EngineFault, match="in time") as caught:
             await http.get("/props")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -52,27 +52,42 @@ def engine(request: pytest.FixtureRequest) -> Engine:
     return made
 
 
+Busy = Callable[[], Coroutine[Any, Any, dict[int, int]]]
+
+
 @pytest.fixture
-def slots(engine: Engine, root: str) -> Callable[[], Any]:
-    """Give what asks an engine how many of its slots are busy."""
+def busy(engine: Engine, root: str) -> Busy:
+    """Give what asks an engine for its slots: id and tokens decoded of those that are busy."""
 
-    async def busy() -> int:
-        http = EngineHttp(root)
-        if isinstance(engine, InProcessLlama):
-            native, _ = await engine._load()
-            http = EngineHttp("http://x", socket=native.socket)
-        try:
-            return sum(slot["is_processing"] for slot in await http.get("/slots"))
-        finally:
-            await http.close()
+    async def ask() -> dict[int, int]:
+        return {
+            one: decoded for one, (works, decoded) in (await seen(engine, root)).items() if works
+        }
 
-    return busy
+    return ask
 
 
-async def until(holds: Callable[[], Any], wanted: int) -> None:
-    async with asyncio.timeout(30):
-        while await holds() != wanted:
+async def seen(engine: Engine, root: str) -> dict[int, tuple[bool, int]]:
+    http = EngineHttp(root)
+    if isinstance(engine, InProcessLlama):
+        native, _ = await engine._load()
+        http = EngineHttp("http://x", socket=native.socket)
+    try:
+        slots = await http.get("/slots")
+    finally:
+        await http.close()
+    return {
+        slot["id"]: (slot["is_processing"], slot.get("next_token", [{}])[0].get("n_decoded", 0))
+        for slot in slots
+    }
+
+
+async def until(busy: Busy, wanted: int) -> dict[int, int]:
+    """Wait until so many slots are busy, and give them."""
+    async with asyncio.timeout(60):
+        while len(found := await busy()) != wanted:
             await asyncio.sleep(0.02)
+    return found
 
 
 async def ids_of(root: str, text: str) -> tuple[int, ...]:
@@ -170,24 +185,26 @@ async def test_stop_strings(engine):
     assert items[-1].cached_tokens == 0
 
 
-async def test_closing_ends_it_in_the_engine(engine, slots):
-    """The engine stops generating when the generator is closed."""
+async def test_closing_ends_it_in_the_engine(engine, busy, root):
+    """The engine stops generating when the generator is closed, long before its limit."""
     given = engine.complete(Prompt(POEM), Sampling(900))
     assert isinstance(await anext(given), Token)
-    assert await slots() == 1
+    (slot,) = await busy()
     await given.aclose()
-    await until(slots, 0)
+    await until(busy, 0)
+    assert (await seen(engine, root))[slot][1] < 100
 
 
-async def test_cancelling_ends_it_in_the_engine(engine, slots):
-    """The engine stops, also where it still reads the prompt, when the task is cancelled."""
-    long = Prompt(CHAT.format("word " * 800))
-    task = asyncio.create_task(taken(engine.complete(long, Sampling(100))))
-    await until(slots, 1)
+async def test_cancelling_ends_it_in_the_engine(engine, busy, root):
+    """Where the task is cancelled while the prompt is still read, no token is generated."""
+    long = Prompt(CHAT.format("word " * 150))
+    task = asyncio.create_task(taken(engine.complete(long, Sampling(500))))
+    (slot,) = await until(busy, 1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await until(slots, 0)
+    await until(busy, 0)
+    assert (await seen(engine, root))[slot][1] <= 1
 
 
 async def test_several_at_a_time(engine):

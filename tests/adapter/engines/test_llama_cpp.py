@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
@@ -25,14 +26,14 @@ LAST = {
 }  # fmt: skip
 
 
-async def replayed(name: str, sampling: Sampling) -> list[Token | Ended]:
+async def replayed(name: str, sampling: Sampling) -> list[Any]:
     """Complete with what a real server streamed."""
     stub = Stub({"/completion": (DATA / f"{name}.sse").read_bytes()})
     async with stubbed(stub) as http:
         return await taken(LlamaCpp(http).complete(Prompt(ids=(1,)), sampling))
 
 
-async def answered(*events: object, sampling: Sampling = GREEDY) -> list[Token | Ended]:
+async def answered(*events: object, sampling: Sampling = GREEDY) -> list[Any]:
     async with stubbed(Stub({"/completion": sse(*events, done=False)})) as http:
         return await taken(LlamaCpp(http).complete(Prompt(ids=(1,)), sampling))
 
@@ -105,7 +106,7 @@ async def test_describe():
     props = {"default_generation_settings": {"n_ctx": 2048}, "build_info": "b9-abc"}
     async with stubbed(Stub({"/props": props})) as http:
         info = await LlamaCpp(http, cache_prompt=False).describe()
-    both = frozenset(("text", "ids"))
+    both: frozenset[Literal["text", "ids"]] = frozenset(("text", "ids"))
     assert info == EngineInfo("llama.cpp", "b9-abc", 2048, both, deterministic=True)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -48,12 +49,12 @@ class Model:
         self.closed = True
 
 
-def echo(text: str | None) -> list[Token | Ended]:
+def echo(text: str | None) -> list[Any]:
     raw = (text or "").encode()
     return [*(Token(chr(one), bytes([one]), id=one) for one in raw), Ended("stop", 3, 0, len(raw))]
 
 
-async def ask(engine: OfflineEngine, text: str, **fields: object) -> list[Token | Ended]:
+async def ask(engine: OfflineEngine, text: str, **fields: Any) -> list[Any]:
     return await taken(engine.complete(Prompt(text), Sampling(9, **fields)))
 
 
@@ -157,7 +158,10 @@ async def test_a_fault_of_one_prompt_is_not_the_batchs():
     """Each prompt of a batch may have a fault of its own."""
     model = Model(lambda prompts: [EngineFault("no"), echo("b")])
     engine = OfflineEngine(lambda: model, window_s=0.2)
-    first, second = await asyncio.gather(ask(engine, "a"), ask(engine, "b"), return_exceptions=True)
+    both: list[Any] = await asyncio.gather(
+        ask(engine, "a"), ask(engine, "b"), return_exceptions=True
+    )
+    first, second = both
     assert isinstance(first, EngineFault)
     assert written(second) == b"b"
     await engine.close()
@@ -218,7 +222,8 @@ async def test_describe_makes_the_model():
 
 def test_entries():
     """A class is found by module and name; what is not there is said in one line."""
-    assert find_model("json:JSONDecoder") is json.JSONDecoder
+    found: object = find_model("json:JSONDecoder")
+    assert found is json.JSONDecoder
     for entry, said in (
         ("nothing", "MODULE:CLASS"),
         ("no_such_module:Model", "cannot be imported"),

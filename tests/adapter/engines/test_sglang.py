@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -30,7 +30,7 @@ def event(text: str | None, ids: list[int], reason: Any = None, **meta: Any) -> 
     }
 
 
-async def completed(*events: Any, sampling: Sampling | None = None) -> list[Token | Ended]:
+async def completed(*events: Any, sampling: Sampling | None = None) -> list[Any]:
     async with stubbed(Stub({"/generate": sse(*events)})) as http:
         return await taken(Sglang(http).complete(Prompt(ids=(1,)), sampling or Sampling(9)))
 
@@ -144,7 +144,7 @@ async def test_describe(path):
     info = {"version": "0.6.1", "enable_deterministic_inference": True}
     async with stubbed(Stub({path: info, "/v1/models": MODELS})) as http:
         found = await Sglang(http).describe()
-    both = frozenset(("text", "ids"))
+    both: frozenset[Literal["text", "ids"]] = frozenset(("text", "ids"))
     assert found == EngineInfo("sglang", "0.6.1", 4096, both, deterministic=True)
 
 

@@ -27,7 +27,7 @@ class InProcessLlama:
 
     It is spoken to over a Unix socket in a folder that is this user's alone: the binding's own
     calls give no ids without logprobs, do not tokenize, and cannot be cancelled before the first
-    token.
+    token. So cancelled, it stops after the batch of 2048 tokens of a prompt that it is reading.
     """
 
     def __init__(
