@@ -22,7 +22,10 @@ PAGE_OF = {
     "db prune": "db.md",
     "db upgrade": "db.md",
     "gate": "deployers.md",
+    "parity compare": "parity-compare.md",
+    "parity report": "parity-report.md",
     "parity run": "parity-run.md",
+    "parity verify": "parity-verify.md",
     "parity check": "parity-check.md",
     "parity plan": "parity-plan.md",
     "parity selfcheck": "parity-selfcheck.md",
@@ -40,6 +43,8 @@ PAGE_OF = {
     "parity measure answers": "measure-answers.md",
     "parity measure derivations": "measure-derivations.md",
     "parity measure tokens": "measure-tokens.md",
+    "key new": "key.md",
+    "key show": "key.md",
     "lab fetch": "lab.md",
     "recipe check": "recipes.md",
     "recipe list": "recipes.md",
@@ -94,7 +99,7 @@ def test_every_command_that_is_named_exists(page):
     """A page names no command that there is not."""
     named = set(
         re.findall(
-            r"denv ((?:alarm|bench|db|lab|parity|recipe|rollout|suite)"
+            r"denv ((?:alarm|bench|db|key|lab|parity|recipe|rollout|suite)"
             r"(?: measure| schedule)? [a-z]+)`",
             text(page),
         )

@@ -415,7 +415,10 @@ def test_a_gate_whose_process_is_gone(tmp_path):
 # ---------------------------------------------------------------- by which name
 
 
-@pytest.mark.parametrize("called", ["evil.example.com", "evil.example.com:8090", "", "[fe80::1]"])
+@pytest.mark.parametrize(
+    "called",
+    ["evil.example.com", "evil.example.com:8090", "", "[fe80::1]", "localhost:1@evil", "[::1]evil"],
+)
 async def test_another_name_is_refused_on_loopback(serve, release, called):
     """A page whose name was made to resolve to this machine starts nothing and reads nothing."""
     await release()

@@ -9,12 +9,14 @@ import sys
 from contextlib import asynccontextmanager
 
 import aiohttp
+import psycopg
 import pytest
 
 from denv.errors import HarnessError
 from denv.rollout.engine.address import find_serving
 from denv.serve.pages import PageSettings
 from denv.serve.serving import ServeSettings, serve
+from tests.postgres import new_database
 
 PATIENCE_S = 120
 
@@ -54,6 +56,30 @@ async def test_it_is_found_and_healthy_and_alone(folder):
         with pytest.raises(HarnessError, match="another denv serve"):
             async with serving(folder):
                 pass
+    assert find_serving(folder) is None
+
+
+async def test_a_database_has_one_engine_whatever_the_folder(folder, monkeypatch):
+    """Two folders that share a database do not both have its rollouts carried out."""
+    monkeypatch.setenv("DENV_DATABASE", new_database())
+    async with serving(folder):
+        with pytest.raises(HarnessError, match="another denv serve carries out"):
+            async with serving(folder.with_name("other")):
+                pass
+    async with serving(folder.with_name("other")) as found:
+        assert found is not None
+
+
+async def test_a_database_that_was_started_again_meanwhile_ends_nothing_badly(folder, monkeypatch):
+    """Where the database has cut every connection, the end is as asked for."""
+    url = new_database()
+    monkeypatch.setenv("DENV_DATABASE", url)
+    async with serving(folder):
+        with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
     assert find_serving(folder) is None
 
 

@@ -90,7 +90,7 @@ def test_killed_process_loses_nothing_that_was_written(database, tmp_path, after
 
 def test_full_disk_is_a_store_error(tmp_path):
     """When no byte more can be written it is a StoreError, and what was journaled stays."""
-    process = writer(tmp_path, "r", most=1000, size=10_000, limit=500_000)
+    process = writer(tmp_path, "r", most=1000, size=10_000, limit=600_000)
     out, errors = process.communicate(timeout=60)
     assert process.returncode == 4, errors.decode()
     assert errors.startswith(b"StoreError: ")

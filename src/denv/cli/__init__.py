@@ -24,6 +24,7 @@ from denv.errors import DenvError
         "bench": "denv.cli.bench:bench",
         "db": "denv.cli.db:db",
         "gate": "denv.cli.gate:gate",
+        "key": "denv.cli.key:key",
         "lab": "denv.cli.lab:lab",
         "parity": "denv.cli.parity:parity",
         "recipe": "denv.cli.recipe:recipe",

@@ -32,7 +32,13 @@ Command = Callable[..., Any]
 
 @click.group(
     cls=LazyGroup,
-    lazy={"gates": "denv.cli.gates:gates", "schedule": "denv.cli.schedule:schedule"},
+    lazy={
+        "compare": "denv.cli.compare:compare",
+        "gates": "denv.cli.gates:gates",
+        "report": "denv.cli.report:report",
+        "schedule": "denv.cli.schedule:schedule",
+        "verify": "denv.cli.verify:verify",
+    },
 )
 def parity() -> None:
     """Compare a stage with a reference, case by case."""

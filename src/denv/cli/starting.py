@@ -69,6 +69,7 @@ async def start(
     if found != rollout:
         return _this_one(found, plan, say)
     say(f"rollout {rollout} of {plan.release} to {plan.stage.url}")
+    await asyncio.to_thread(_say_override, store, rollout, say=say)
     return rollout
 
 
@@ -113,6 +114,17 @@ async def _taken_up(
                 rollout = _instead(status, plan, rollout)
         await asyncio.sleep(POLL_S)
     return rollout
+
+
+def _say_override(store: SqlStore, rollout: str, *, say: Say) -> None:
+    """Of a rollout that is refused, say which one failed and how it is overridden."""
+    record = store.rollouts.get_rollout(rollout)
+    if record is None or record.phase != Phase.REFUSED.value:
+        return
+    latch = store.rollouts.latched(record.proof)
+    if latch is not None:
+        again = f"denv rollout override {latch.rollout} --reason TEXT"
+        say(f"it failed in {latch.rollout}; to let it be tried once more: {again}")
 
 
 def _is_decided(store: SqlStore, rollout: str) -> bool:

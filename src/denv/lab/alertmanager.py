@@ -62,9 +62,7 @@ async def _install() -> None:
 
 
 @asynccontextmanager
-async def alertmanager(
-    program: str, *, configuration: str = CONFIGURATION
-) -> AsyncIterator[str]:
+async def alertmanager(program: str, *, configuration: str = CONFIGURATION) -> AsyncIterator[str]:
     """Run it on a free port of the loopback for the length of the block; give its root URL.
 
     Raises

@@ -21,6 +21,7 @@ from denv.report import text, wording
 from denv.report.caseview import CaseView, view
 from denv.report.chart import rows as chart_rows
 from denv.report.environment import environment
+from denv.report.gaming import gaming_lines
 from denv.report.model import Document, Report
 from denv.report.noise import noise_lines
 from denv.report.output import Target, opened
@@ -158,6 +159,7 @@ def _context(report: Report, bounds: Bounds) -> Mapping[str, Any]:
         "outcomes": wording.OUTCOMES,
         "not_counted": NOT_COUNTED,
         "sides": wording.sides(head),
+        "gaming": gaming_lines(head),
         "noise": noise_lines(head),
         "power": power_lines(head),
         "bounds": bounds,

@@ -7,7 +7,10 @@ sends requests here as if to that page. Such a request bears the page's name in 
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable
+
+HOST_AND_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:@/\[\]]+)(:[0-9]*)?")
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -35,11 +38,9 @@ def allowed_hosts(host: str, more: Iterable[str] = (), *, open_to_all: bool) -> 
 
 
 def host_of(header: str) -> str:
-    """Give the name in a ``Host`` header, without its port."""
-    name, bracket, _ = header.partition("]")
-    if bracket:
-        return _plain(name)
-    return _plain(header.partition(":")[0])
+    """Give the name in a ``Host`` header, without its port; none where it is no host and port."""
+    found = HOST_AND_PORT.fullmatch(header.strip())
+    return "" if found is None else _plain(found["host"])
 
 
 def _plain(name: str) -> str:

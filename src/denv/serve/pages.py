@@ -15,13 +15,16 @@ from denv.records import Secret
 from denv.rollout.engine.connection import Client, answers
 from denv.serve.gatehook import gate_app
 from denv.serve.hosts import allowed_hosts
+from denv.serve.publications import publication_app
+from denv.store import PublicationStore
 
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
     """Where the pages listen, and what they may start: gates of ``releases``, with ``token``.
 
-    ``allow_hosts`` are names beside the address that callers of gates may use.
+    ``allow_hosts`` are names beside the address that callers of gates may use; ``publications``
+    are the reports that anybody may read who has their address.
     """
 
     host: str
@@ -30,6 +33,7 @@ class PageSettings:
     releases: Path | None = None
     token: Secret | None = None
     allow_hosts: tuple[str, ...] = ()
+    publications: PublicationStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,8 @@ def _app(settings: PageSettings, health: Health) -> web.Application:
 
     app = web.Application()
     app.router.add_get("/health", healthy)
+    if settings.publications is not None:
+        app.add_subapp("/r", publication_app(settings.publications))
     if settings.releases is not None:
         app.add_subapp("/gate", _gates(settings, settings.releases))
     return app

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from denv.errors import HarnessError
+from denv.errors import HarnessError, ResumeError
 from denv.rollout.engine.address import Serving, announced, serving_lock
 from denv.rollout.engine.connection import Client, Connection, connect
 from denv.rollout.engine.orders import take_up
@@ -18,6 +18,9 @@ from denv.rollout.engine.worker import WorkerSettings, work
 from denv.serve.pages import Health, PageSettings, serve_pages
 from denv.serve.storewatch import StoreWatch
 from denv.store import SqlStore, open_store
+
+ENGINE = "engine"
+"""What is claimed of the data by who has them carried out by a Temporal server of his own."""
 
 TAKE_UP_EVERY_S = 60.0
 """How often it is made sure that all that has not ended is carried out."""
@@ -48,6 +51,8 @@ async def serve(
         stack.enter_context(serving_lock(settings.folder))
         store = open_store(settings.folder)
         stack.callback(store.close)
+        if settings.temporal is None:
+            stack.enter_context(_only_engine(store))
         server = await stack.enter_async_context(_server(settings))
         connection = settings.temporal if server is None else server.connection
         if connection is None:
@@ -59,8 +64,9 @@ async def serve(
         stack.push_async_callback(_ended, working, stop)
         watch = StoreWatch(store, settings.folder)
         stack.push_async_callback(_cancelled, asyncio.create_task(watch.watch()))
+        pages = replace(settings.pages, publications=store.publications)
         health = Health(client, connection.address, lambda: not working.done(), watch.writes)
-        url = await stack.enter_async_context(serve_pages(settings.pages, health))
+        url = await stack.enter_async_context(serve_pages(pages, health))
         serving = Serving(
             temporal=connection.address,
             namespace=connection.namespace,
@@ -71,6 +77,20 @@ async def serve(
         stack.enter_context(announced(settings.folder, serving))
         on_ready(serving)
         await _until_stopped(settings, client, store, server=server, working=working, stop=stop)
+
+
+@contextmanager
+def _only_engine(store: SqlStore) -> Iterator[None]:
+    """Hold the data, which may be a database of several folders, for one Temporal server."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(store.claim(ENGINE))
+        except ResumeError:
+            raise HarnessError(
+                "another denv serve carries out what is in this database, with a Temporal server "
+                "of its own: end that one, or work for its server by denv worker --temporal"
+            ) from None
+        yield
 
 
 @asynccontextmanager

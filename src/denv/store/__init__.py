@@ -18,6 +18,7 @@ from denv.store.protocol import (
     StoredAnswer,
     StoredProbe,
 )
+from denv.store.publications import Publication, PublicationStore
 from denv.store.rollouts import (
     Decision,
     Incumbent,
@@ -28,6 +29,7 @@ from denv.store.rollouts import (
     StageRecord,
     StepCommit,
 )
+from denv.store.runlog import LogEntry, LogPlace, RunLog
 from denv.store.scheduling import Firing, ScheduleRecord, ScheduleStore
 from denv.store.sql import SqlStore, open_store
 
@@ -42,12 +44,17 @@ __all__ = [
     "Firing",
     "Incumbent",
     "Latch",
+    "LogEntry",
+    "LogPlace",
     "MeasureRecord",
     "Override",
+    "Publication",
+    "PublicationStore",
     "Raise",
     "Resolve",
     "RolloutRecord",
     "RolloutStore",
+    "RunLog",
     "RunRecord",
     "ScheduleRecord",
     "ScheduleStore",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 
 from denv.errors import ResumeError, StoreError
 from denv.store.database import Database
@@ -88,8 +89,12 @@ def _held(connection: Connection, name: str, run: str, *, shared: bool = False) 
     try:
         yield
     finally:
-        connection.execute(text(f"SELECT pg_advisory_unlock{how}(:n)"), {"n": number})
-        connection.commit()
+        try:
+            connection.execute(text(f"SELECT pg_advisory_unlock{how}(:n)"), {"n": number})
+            connection.commit()
+        except DBAPIError as error:
+            if not error.connection_invalidated:  # one that was lost has let go already
+                raise
 
 
 @contextmanager

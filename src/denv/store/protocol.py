@@ -103,7 +103,7 @@ class Store(Protocol):
         head: Mapping[str, Json] | None = None,
         finished: float | None = None,
     ) -> None:
-        """Change what is given of a run."""
+        """Change what is given of a run; with a head it has ended, and comes into the log."""
 
     def change_notes(
         self, run: str, change: Callable[[Mapping[str, Json]], Mapping[str, Json]]

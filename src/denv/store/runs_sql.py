@@ -19,6 +19,7 @@ from denv.store.forms import (
     result_to_document,
 )
 from denv.store.protocol import AnswerKey, RunRecord, StoredAnswer
+from denv.store.runlog_sql import add_entry, kept_digest
 
 _PAGE = 500
 
@@ -74,13 +75,22 @@ class SqlRuns:
         head: Mapping[str, Json] | None = None,
         finished: float | None = None,
     ) -> None:
-        """Change what is given of a run."""
+        """Change what is given of a run; with a head it has ended, and comes into the log."""
         values: dict[str, Any] = {"state": state, "finished": finished}
         values["notes"] = None if notes is None else dump(notes)
         values["head"] = None if head is None else dump(head)
         given = {name: value for name, value in values.items() if value is not None}
-        with self._write() as connection:
-            connection.execute(update(tables.runs).where(tables.runs.c.run == run).values(given))
+        changed = update(tables.runs).where(tables.runs.c.run == run).values(given)
+        if head is None:
+            with self._write() as connection:
+                connection.execute(changed)
+            return
+        # All results are there by now: what takes long holds up no other writer.
+        with self._read() as connection:
+            digest = kept_digest(connection, run, given["head"])
+        with self._database.change() as connection:
+            connection.execute(changed)
+            add_entry(connection, run, digest)
 
     def change_notes(
         self, run: str, change: Callable[[Mapping[str, Json]], Mapping[str, Json]]

@@ -14,9 +14,13 @@ from denv.store.claims import AdvisoryClaims, Claims, FileClaims
 from denv.store.database import Database
 from denv.store.engines import database_url, postgres_database, sqlite_database
 from denv.store.measures_sql import SqlMeasures
+from denv.store.publications import PublicationStore
+from denv.store.publications_sql import SqlPublications
 from denv.store.revisions import prepare
 from denv.store.rollouts import RolloutStore
 from denv.store.rollouts_sql import SqlRolloutStore
+from denv.store.runlog import RunLog
+from denv.store.runlog_sql import SqlRunLog
 from denv.store.runs_sql import SqlRuns
 from denv.store.schedules_sql import SqlScheduleStore
 from denv.store.scheduling import ScheduleStore
@@ -66,6 +70,8 @@ class SqlStore(SqlRuns, SqlMeasures):
         SqlRuns.__init__(self, database)
         SqlMeasures.__init__(self, database)
         self._claims = claims
+        self.log: RunLog = SqlRunLog(database)
+        self.publications: PublicationStore = SqlPublications(database)
         self.rollouts: RolloutStore = SqlRolloutStore(database)
         self.alarms: AlarmStore = SqlAlarmStore(database)
         self.schedules: ScheduleStore = SqlScheduleStore(database)

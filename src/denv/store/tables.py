@@ -83,6 +83,47 @@ results = Table(
     Column("document", Text, nullable=False),
 )
 
+# Only ever added to: no row is changed or taken away, not by pruning either.
+run_log = Table(
+    "run_log",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("run", String(64), nullable=False),
+    Column("finished", Float, nullable=False),
+    Column("suite", String(64), nullable=False),
+    Column("stage", String(64), nullable=False),
+    Column("verdict", String(20), nullable=False),
+    Column("report", String(64), nullable=False),
+    Column("previous", String(64), nullable=False),
+    Column("entry", String(64), nullable=False),
+)
+
+Index("run_log_by_run", run_log.c.run)
+Index("run_log_by_stage", run_log.c.suite, run_log.c.stage)
+
+publications = Table(
+    "publications",
+    metadata,
+    Column("publication", String(32), primary_key=True),
+    Column("run", String(64), nullable=False),
+    Column("stage", String(64), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("expires", Float),
+    Column("revoked", Float),
+    Column("indexed", Integer, nullable=False),
+    Column("head", Text, nullable=False),
+)
+
+Index("publications_by_stage", publications.c.stage)
+
+publication_files = Table(
+    "publication_files",
+    metadata,
+    Column("publication", String(32), primary_key=True),
+    Column("name", String(40), primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+)
+
 measures = Table(
     "measures",
     metadata,

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Table, delete, func, select
 from denv.errors import StoreError
 from denv.store import tables
 from denv.store.database import Database
+from denv.store.runlog_sql import log_faults
 
 _PAGE = 200
 
@@ -26,7 +27,7 @@ def faults_of(database: Database) -> list[str]:
             faults = [] if found == ["ok"] else [str(line) for line in found]
         else:
             faults = []  # PostgreSQL checks pages as it reads them, which the counting below does
-        return faults + list(_orphans(connection))
+        return [*faults, *_orphans(connection), *log_faults(connection)]
 
 
 def _orphans(connection: Connection) -> Iterator[str]:
@@ -46,6 +47,7 @@ _CHILDREN = (
     (tables.probes, tables.measures, "measure"),
     (tables.decisions, tables.rollouts, "rollout"),
     (tables.deliveries, tables.alarms, "alarm"),
+    (tables.publication_files, tables.publications, "publication"),
 )
 
 

@@ -72,14 +72,16 @@ async def test_it_reaches_an_engine_over_tls_with_a_key(
 
 
 async def test_a_latched_release_is_refused_with_its_reason(start, engine, releases):
-    """Without --wait as with it: exit code 1, and the rule that refused it."""
+    """Without --wait as with it: exit code 1, the rule that refused it, and how to override it."""
     releases.stage.wrong = True
     path = releases.write(golden=None)
-    await engine.end(await engine.start(path))
+    failed = await engine.start(path)
+    await engine.end(failed)
     for options in ((), ("--wait",)):
         code, _, err = await start(path, *options)
         assert code == 1
         assert "[refused-latched] " in err
+        assert f"denv rollout override {failed} --reason" in err
         assert "This proof has failed before and nobody has overridden it." in err
 
 

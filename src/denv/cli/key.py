@@ -1,0 +1,62 @@
+"""``denv key``: the key that signs public reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from denv.cli.parity import FILE, FOLDER
+
+STORE = click.option(
+    "--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME."
+)
+
+
+@click.group()
+def key() -> None:
+    """Make and show the key that signs public reports."""
+
+
+@key.command()
+@click.option("--out", type=FILE, metavar="F", help="Where it goes, instead of the data folder.")
+@STORE
+def new(*, out: Path | None, store: Path | None) -> int:
+    """Make an Ed25519 key: a private file of mode 600, and the public one beside it.
+
+    The public part is printed: give it to those who check your reports. A key that is there is
+    never overwritten.
+
+    Exit codes: 0 made, 2 usage error, 4 error.
+    """
+    from denv.publish.keys import new_key, public_path
+
+    path = _path(out, store)
+    public = new_key(path)
+    click.echo(f"private key (keep it): {path}", err=True)
+    click.echo(f"public key (give it away): {public_path(path)}", err=True)
+    click.echo(public, nl=False)
+    return 0
+
+
+@key.command()
+@click.argument("file", type=FILE, required=False)
+@STORE
+def show(*, file: Path | None, store: Path | None) -> int:
+    """Print the public part of a private key, the data folder's if none is named.
+
+    Exit codes: 0 shown, 2 there is no such key.
+    """
+    from denv.publish.keys import load_signer, public_pem
+
+    signer = load_signer(_path(file, store))
+    click.echo(f"key {signer.public_key.keyid}", err=True)
+    click.echo(public_pem(signer), nl=False)
+    return 0
+
+
+def _path(given: Path | None, store: Path | None) -> Path:
+    from denv.cli.publishing import KEY
+    from denv.store import data_folder
+
+    return given or data_folder(store) / KEY

@@ -1,0 +1,153 @@
+"""What ``denv parity report`` does with a report that anybody may read."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from denv.errors import UsageError
+from denv.release import parse_duration
+from denv.report import Report
+from denv.report.text import line
+from denv.store import Publication, RunRecord, SqlStore
+from denv.suite import Suite, load_suite
+
+if TYPE_CHECKING:
+    from denv.publish.keys import CryptoSigner
+
+KEY = "publisher.key"
+"""The data folder's own key."""
+
+_DAY_S = 86_400
+_UNSIGNED = (
+    "not signed, so that nobody can tell whether it was edited: make a key with `denv key new`, "
+    "then publish again"
+)
+
+
+def publish(
+    options: Mapping[str, Any],
+    *,
+    store: SqlStore,
+    record: RunRecord,
+    report: Report,
+    folder: Path,
+) -> None:
+    """Make the public report, and write it to its folder, or keep it to be served.
+
+    Raises
+    ------
+    UsageError
+        The run, its suite, its key or a span of time cannot be used as asked.
+    """
+    from denv.publish.document import Terms, public_report
+    from denv.publish.folder import write_folder
+    from denv.publish.hiding import Hiding
+    from denv.publish.serving import publish as keep
+
+    suite, now = _suite(options, record), time.time()
+    terms = Terms(
+        published=datetime.fromtimestamp(now, UTC),
+        hiding=Hiding.of(record.settings["identity"], secrets=_keys_of(record)),
+        stale_days=_days(options["stale_after"]),
+        indexed=options["indexed"],
+    )
+    expires = None if options["expires"] is None else now + parse_duration(options["expires"])
+    signer = _signer(options["key"], folder)
+    place = store.log.place(record.run)
+    public = public_report(report, suite, terms=terms, place=place)
+    beside = suite if options["with_suite"] else None
+    if options["out"] is not None:
+        for path in write_folder(public, options["out"], signer=signer, suite=beside).values():
+            _say(f"wrote {path}")
+    else:
+        kept = keep(
+            public,
+            store.publications,
+            run=record.run,
+            place=place,
+            created=now,
+            expires=expires,
+            signer=signer,
+            suite=beside,
+        )
+        Console().print(_address(kept, folder), markup=False, highlight=False, soft_wrap=True)
+    if signer is None:
+        _say(_UNSIGNED)
+
+
+def _address(publication: Publication, folder: Path) -> str:
+    """Give the address at the server of this folder, or only its path where none runs."""
+    from denv.rollout.engine.address import find_serving
+
+    path = f"/r/{publication.publication}/"
+    serving = find_serving(folder)
+    if serving is None:
+        _say("it is served while `denv serve` runs, under this path:")
+        return path
+    return f"{serving.pages}{path}"
+
+
+def revoke(store: SqlStore, publication: str) -> None:
+    """Take a published report back.
+
+    Raises
+    ------
+    UsageError
+        There is none of this id that is not taken back already.
+    """
+    if not store.publications.revoke(publication, at=time.time()):
+        raise UsageError(f"there is no published report {publication!r} to take back")
+    _say(f"taken back: {publication}")
+
+
+def list_published(store: SqlStore) -> None:
+    """Print each published report, the latest first."""
+    now = time.time()
+    for each in store.publications.all():
+        day = datetime.fromtimestamp(each.created, UTC).strftime("%Y-%m-%d")
+        state = "served" if each.is_open(now) else "taken back" if each.revoked else "expired"
+        told = f"{day}  {each.publication}  {each.head['verdict']}  run {each.run}  {state}"
+        Console().print(line(told), markup=False, highlight=False, soft_wrap=True)
+
+
+def _say(text: str) -> None:
+    Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _suite(options: Mapping[str, Any], record: RunRecord) -> Suite:
+    path = options["suite"] or record.settings["options"].get("suite")
+    if path is None:
+        raise UsageError(f"run {record.run} does not say where its suite is: name it by --suite")
+    if not Path(path).is_file() and options["suite"] is None:
+        raise UsageError(f"the suite of run {record.run} is gone from {path}: name it by --suite")
+    return load_suite(path)
+
+
+def _keys_of(record: RunRecord) -> list[str]:
+    """Give the values of variables that hold the run's keys, as far as they are set."""
+    kept = record.settings["options"]
+    names = [kept.get(f"{side}_key_env") for side in ("stage", "reference")]
+    return [value for name in names if name and (value := os.environ.get(name))]
+
+
+def _days(text: str | None) -> int:
+    days = 30 if text is None else parse_duration(text) / _DAY_S
+    if days < 1 or days != int(days) or days > 3650:
+        raise UsageError(f"--stale-after {text}: whole days from 1d to 3650d")
+    return int(days)
+
+
+def _signer(given: Path | None, folder: Path) -> CryptoSigner | None:
+    from denv.publish.keys import load_signer
+
+    path = given or folder / KEY
+    if given is None and not path.exists():
+        return None
+    return load_signer(path)
