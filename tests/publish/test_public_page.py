@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 from denv.publish.folder import write_folder
