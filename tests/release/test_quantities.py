@@ -92,6 +92,8 @@ def test_durations(text, seconds):
         ("1h1h", "larger"),
         ("inf", "not a"),
         ("1 h", "not a"),
+        ("3654d", "longer than ten years"),
+        ("99999999999d", "longer than ten years"),
     ],
 )
 def test_not_durations(text, what):

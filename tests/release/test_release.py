@@ -124,6 +124,8 @@ def test_frozen(load):
         ("release: r\nstage: {url: ftp://h/v1}", "2: stage.url: must be an URL"),
         ("release: r\nstage: {url: 'http:///v1'}", "2: stage.url: must be an URL"),
         ("release: r\nstage: {url: 'http://h:x/v1'}", "2: stage.url: must be an URL"),
+        (f"release: r\nstage: {{url: http://{'é' * 64}.example.com/v1}}", "2: stage.url: must be"),
+        (f"release: r\nstage: {{url: http://{'a' * 64}.example.com/v1}}", "2: stage.url: must be"),
         ("release: r\nstage: {url: http://h}", "2: stage.url: must be a base that ends in /v1"),
         ("release: r\nstage: {url: 'http://h/v1?a=b'}", "2: stage.url: must be a base, without"),
         ("release: r\nstage: {url: http://u:p@h/v1}", "2: stage.url: must not hold a user"),

@@ -107,6 +107,8 @@ def _split_url(value: str, keys: str) -> SplitResult:
     try:
         parts = urlsplit(value)
         host, port = parts.hostname, parts.port
+        if host and ":" not in host:
+            host.encode("idna")  # a label of more than 63 characters is no name of a host
     except ValueError:
         host, port, parts = None, 0, urlsplit("")
     if parts.scheme not in ("http", "https") or not host or port == 0:

@@ -24,6 +24,9 @@ _SECONDS = {
 }
 _UNITS = tuple(_SECONDS)
 
+LONGEST_S = 3_653 * 86_400
+"""Ten years: a longer duration is a slip, and a bake of it would never end."""
+
 
 def parse_share(text: str) -> Fraction:
     """Read ``99%`` or ``0.99`` as an exact fraction between 0 and 1."""
@@ -55,7 +58,10 @@ def parse_duration(text: str) -> float:
     order = [_UNITS.index(unit) for _, unit in parts]
     if order != sorted(set(order)):
         raise UsageError(f"{_quoted(text)} is not a duration: the larger unit first, each once")
-    return float(sum(Fraction(digits) * _SECONDS[unit] for digits, unit in parts))
+    value = sum(Fraction(digits) * _SECONDS[unit] for digits, unit in parts)
+    if value > LONGEST_S:
+        raise UsageError(f"{_quoted(text)} is longer than ten years")
+    return float(value)
 
 
 def parse_rate(text: str) -> float:
