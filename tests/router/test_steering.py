@@ -144,18 +144,18 @@ async def test_a_permit_steers_and_leaves_no_trace(tmp_path, caplog):
 
 
 @pytest.mark.parametrize(
-    ("headers", "why"),
+    ("made", "why"),
     [
-        ({permits.HEADER: "dp1:x"}, "form"),
-        (permit_for("a", secret="t" * 32), "signed"),
-        (permit_for("a", now=1000.0), "expired"),
-        (permit_for("elsewhere"), "not in the table"),
+        (lambda: {permits.HEADER: "dp1:x"}, "form"),
+        (lambda: permit_for("a", secret="t" * 32), "signed"),
+        (lambda: permit_for("a", now=1000.0), "expired"),
+        (lambda: permit_for("elsewhere"), "not in the table"),
     ],
 )
-async def test_a_bad_permit_is_refused(tmp_path, headers, why):
+async def test_a_bad_permit_is_refused(tmp_path, made, why):
     """A permit that is not valid is 403, and never balanced like any other request."""
     async with StubReplica() as a, await permitted(tmp_path, table_of((a.url, 1))) as router:
-        status, body, _ = await router.chat(headers=headers)
+        status, body, _ = await router.chat(headers=made())
         assert status == 403
         assert why in json.loads(body)["error"]["message"]
         assert not a.seen
@@ -251,6 +251,10 @@ async def test_a_broken_file_changes_nothing(tmp_path):
             (b"{", "no strict JSON"),
             (table_of((a.url, 0), version=4).to_json(), "older"),
             (table_of((a.url, -1), version=9).to_json(), "below 0"),
+            (table_of((a.url, 1), version=2**64).to_json(), "the version is not from 0"),
+            (_changed(a.url, "http://stage.", "http://other."), "of another stage"),
+            (_changed(a.url, '"replica": "a"', '"replica": ""'), "no name of a replica"),
+            (_changed(a.url, '"weight": 1.0', f'"weight": {10**400}'), "beyond measure"),
         ):
             (tmp_path / "weights.json").write_bytes(text)
             async with asyncio.timeout(10):
@@ -258,4 +262,11 @@ async def test_a_broken_file_changes_nothing(tmp_path):
                     await asyncio.sleep(0.05)
             assert '"table": 5' in said
             assert (await router.chat())[0] == 200
-        assert await router.metric("table_faults_total") == 3
+        assert await router.metric("table_faults_total") == 7
+
+
+def _changed(url: str, old: str, new: str) -> bytes:
+    """Write a newer table in which something stands differently."""
+    text = table_of((url, 1), version=9).to_json().decode()
+    assert old in text
+    return text.replace(old, new).encode()
