@@ -7,6 +7,7 @@ import base64
 import json
 import logging
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -65,7 +66,7 @@ async def test_a_table_may_come_by_post_alone(tmp_path):
             assert (await router.chat())[0] == 200
 
 
-@pytest.mark.parametrize("wrong", ["none", "body", "old", "secret", "form"])
+@pytest.mark.parametrize("wrong", ["none", "body", "old", "secret", "form", "letters"])
 async def test_only_signed_tables_are_taken(tmp_path, wrong):
     """A signature that is missing, old, of another secret or of another body changes nothing."""
     table = table_of(("http://127.0.0.1:1/v1", 1), version=9)
@@ -77,6 +78,8 @@ async def test_only_signed_tables_are_taken(tmp_path, wrong):
         headers = {}
     if wrong == "form":
         headers["webhook-timestamp"] = "1" * 50
+    if wrong == "letters":
+        headers["webhook-signature"] = "v1,é"
     async with (
         StubReplica() as a,
         running(tmp_path, table_of((a.url, 1)), **secret_file(tmp_path)) as router,
@@ -85,6 +88,22 @@ async def test_only_signed_tables_are_taken(tmp_path, wrong):
         data = body + b" " if wrong == "body" else body
         async with router.session.post(url, data=data, headers=headers) as response:
             assert response.status == 401
+        assert b'"table": 1' in (await router.admin("/health"))[1]
+
+
+async def test_a_table_of_another_stage_is_not_taken(tmp_path):
+    """What another stage's rollout posts to the wrong router changes nothing, however new it is."""
+    async with (
+        StubReplica() as a,
+        running(tmp_path, table_of((a.url, 1)), **secret_file(tmp_path)) as router,
+    ):
+        theirs = replace(table_of((a.url, 1), version=9), stage="http://other.example.com/v1")
+        body = theirs.to_json()
+        headers = signed_headers(Secret(SECRET), message="m", sent=time.time(), body=body)
+        url = f"{router.routing.admin}/weights"
+        async with router.session.post(url, data=body, headers=headers) as response:
+            assert response.status == 422
+            assert "another stage" in (await response.json())["reason"]
         assert b'"table": 1' in (await router.admin("/health"))[1]
 
 

@@ -78,6 +78,7 @@ def test_a_flag_that_is_no_address_is_refused(folder, capsys, flag):
         ("anonymous: {}\nlisten: '8080'\n", "must be written HOST:PORT"),
         ("anonymous: {}\nretries: {statuses: [404]}\n", "can name 429"),
         ("anonymous: {}\ntimeout: {}\n", 'did you mean "timeouts"'),
+        ("anonymous: {}\nhealth: {path: health}\n", "must begin with / and have no spaces"),
         ("anonymous: {}\nlimits: {body: 10}\n", "must be 1024 or more"),
         ('anonymous: {}\nupstream: {user-agent: "a\\nb"}\n', "printable ASCII"),
         (

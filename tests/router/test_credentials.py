@@ -32,7 +32,21 @@ def test_a_key_reaches_only_its_hosts(rule, url, matches):
 
 @pytest.mark.parametrize(
     "rule",
-    ["10.0.0.8", "ftp://a", "http://", "http://a/b", "http://a*.b", "http://*", "http://u@h"],
+    [
+        "10.0.0.8",
+        "ftp://a",
+        "http://",
+        "http://a/b",
+        "http://a*.b",
+        "http://*",
+        "http://u@h",
+        "http://a:",
+        "http://a:b",
+        "http://a:²",
+        "http://a:65536",
+        "http://a?b",
+        "http://[]:1",
+    ],
 )
 def test_refuses_what_is_no_rule(rule):
     """What could match more than was meant is refused."""

@@ -185,6 +185,9 @@ async def test_a_body_in_pieces_and_packed(tmp_path):
         assert (await router.chat(gzip.compress(b'{"model":"m"}'), headers=packed))[0] == 200
         bomb = gzip.compress(b'{"a":"' + b"x" * 100_000 + b'"}')
         assert (await router.chat(bomb, headers=packed))[0] == 413
+        for broken in (gzip.compress(b"{}")[:-9], b"no gzip", gzip.compress(b"{}") + b"more"):
+            assert (await router.chat(broken, headers=packed))[0] == 400
+        assert (await router.chat(headers={"Content-Encoding": "br"}))[0] == 415
         assert [got.body for got in replica.seen] == [b'{"model":"m"}'] * 2
 
 

@@ -16,7 +16,7 @@ from denv.router.fleet import Fleet
 from denv.router.log import warn
 from denv.router.metrics import Metrics
 from denv.router.shapes import Shapes
-from denv.router.tables import MAX_BYTES, Tables, Taken
+from denv.router.tables import MAX_BYTES, Tables, Taken, read_table
 
 MOST_AGE_S = 300.0
 
@@ -83,7 +83,8 @@ class Admin:
         if not self._is_signed(request, body, self.secret):
             return _no(401, "the signature is missing, wrong, or too old")
         try:
-            table = Table.from_json(body)
+            table = read_table(body)
+            self._same_stage(table)
             taken = self.tables.offer(table)
         except WeightsError as error:
             self.metrics.table_faults.add()
@@ -96,12 +97,20 @@ class Admin:
             warn("table-not-kept", file=str(self.tables.file), why=error.strerror)
         return web.json_response({"version": table.version, "taken": str(taken)})
 
+    def _same_stage(self, table: Table) -> None:
+        """Refuse what another stage's rollout posts here; the file is its owner's to change."""
+        used = self.tables.table
+        if used is not None and used.stage != table.stage:
+            raise WeightsError("the table is of another stage than the one in use")
+
     def _is_signed(self, request: web.Request, body: bytes, secret: Secret) -> bool:
         """Check a signature by making it again; one of several that are sent must be right."""
         message = request.headers.get("webhook-id", "")
         sent = request.headers.get("webhook-timestamp", "")
         given = request.headers.get("webhook-signature", "")
-        if not message or not sent.isascii() or not sent.isdigit() or len(sent) > 12:
+        if not message or not f"{message}{sent}{given}".isascii():
+            return False
+        if not sent.isdigit() or len(sent) > 12:
             return False
         if abs(self.unix_time() - int(sent)) > MOST_AGE_S:
             return False

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+_HOST = re.compile(r"(?P<host>\[[^\]\s]+\]|[^@?#:\s]+)(?::(?P<port>[0-9]{1,5}))?")
+_MOST_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,9 @@ def parse_host(text: str) -> HostRule:
         It is none of these.
     """
     scheme, _, rest = text.partition("://")
-    host, _, port = rest.rpartition(":") if rest.rpartition(":")[2].isdigit() else (rest, "", "")
-    if scheme not in {"http", "https"} or not host or "@" in host:
+    found = _HOST.fullmatch(rest)
+    host, port = (found["host"], int(found["port"] or 0)) if found else ("", 0)
+    if scheme not in {"http", "https"} or not host or port > _MOST_PORT:
         raise ValueError("must be written as http://HOST:PORT, with *.DOMAIN or a network as HOST")
     bare = host.strip("[]").lower()
     if "/" in bare:
@@ -48,7 +53,7 @@ def parse_host(text: str) -> HostRule:
             raise ValueError(f"{bare} is no network, and a host has no path") from None
     elif "*" in bare.removeprefix("*.") or not bare.removeprefix("*."):
         raise ValueError("a * can only stand for the first parts of a name, as in *.example.com")
-    return HostRule(scheme, bare, _port(scheme, int(port) if port else None))
+    return HostRule(scheme, bare, _port(scheme, port))
 
 
 def _port(scheme: str, port: int | None) -> int:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from denv import permits
 from denv.client import check_url
 from denv.errors import EndpointError
 from denv.rollout.weights import Table, Weight, WeightsError
 from denv.router.rebuild import Target
 from denv.router.shares import UNITS, Share, pick
+
+MOST_VERSION = 2**53
+"""Beyond it metrics would show another number."""
 
 
 class Replica:
@@ -95,10 +99,17 @@ def check_table(table: Table) -> None:
     Raises
     ------
     WeightsError
-        A name stands twice, a weight is below 0, or an URL is no base.
+        Its version is beyond measure; a name is none or stands twice, a weight is below 0, or an
+        URL is no base.
     """
+    if not 0 <= table.version <= MOST_VERSION:
+        raise WeightsError(f"the version is not from 0 to {MOST_VERSION}")
     seen: set[str] = set()
     for row in table.weights:
+        try:
+            permits.check_name(row.replica)
+        except permits.PermitError as error:
+            raise WeightsError(str(error)) from None
         if row.replica in seen:
             raise WeightsError(f"the replica {row.replica!r} stands twice")
         seen.add(row.replica)

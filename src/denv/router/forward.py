@@ -24,6 +24,8 @@ from denv.records import Fault, FaultKind
 from denv.router.rebuild import Rebuilt, Target
 
 MAX_HEADER_BYTES = 32 * 1024
+MOST_INTERIM = 16
+"""Heads of 1xx before an answer; a replica that sends them without end would keep all waiting."""
 
 _CUT = Fault(FaultKind.CUT, "cut")
 _BROKEN = (aiohttp.ClientError, OSError, http_exceptions.HttpProcessingError)
@@ -157,7 +159,7 @@ class Forwarder:
         )
         self._pool.note_size(protocol, len(request))
         transport.write(request)
-        while True:
+        for _ in range(MOST_INTERIM + 1):
             message, content = await protocol.read()
             if message.code >= 200:
                 return Answer(
@@ -165,6 +167,7 @@ class Forwarder:
                 )
             if message.code == 101:
                 raise http_exceptions.BadHttpMessage("an upgrade that nobody asked for")
+        raise http_exceptions.BadHttpMessage("too many heads before an answer")
 
     def _place(self, url: str) -> aiohttp.ClientRequest:
         """Give what the pool reads to find or make a connection; never sent."""

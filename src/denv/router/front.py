@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 from aiohttp import web
 
@@ -26,6 +28,12 @@ from denv.router.routes import CHAT, find, form_of
 from denv.router.settings import Waits
 from denv.router.shapes import Shapes
 from denv.router.tracing import Tracer
+
+LARGE_BODY = 256 * 1024
+"""A body of so many bytes is read and written in a thread."""
+
+LARGE_AT_ONCE = 2
+"""More threads would only take turns, and leave fewer of them to all other requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,7 @@ class Front:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._loop = asyncio.get_running_loop()
+        self._aside = ThreadPoolExecutor(LARGE_AT_ONCE, thread_name_prefix="large-bodies")
         self.in_flight = 0
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -73,6 +82,15 @@ class Front:
         finally:
             self.in_flight -= 1
             self._ended(course)
+        return response
+
+    def unreadable(self, request: web.BaseRequest, *, status: int) -> web.Response:
+        """Refuse what came in the place of a request, and end the connection."""
+        refused = RefusedError(status, "bad_request", "that is no request of HTTP")
+        if status >= 500:
+            refused = RefusedError(status, "internal_error", "the router failed")
+        response = self._refusal(request, Course(self._loop.time()), refused)
+        response.force_close()
         return response
 
     async def _in_time(self, request: web.BaseRequest, course: Course) -> web.StreamResponse:
@@ -105,7 +123,8 @@ class Front:
             course.waited_s = self._loop.time() - began
         # The table of traffic's shapes is to be that of customers, not of what is drawn from it.
         counted = course.permit is None and course.route is CHAT
-        return rebuild(
+        made = partial(
+            rebuild,
             course.route,
             body,
             below=below,
@@ -113,6 +132,10 @@ class Front:
             drop=parts.drop,
             see=parts.shapes.add if counted else None,
         )
+        # Millions of numbers take seconds, in which all others would wait.
+        if len(body) < LARGE_BODY:
+            return made()
+        return await self._loop.run_in_executor(self._aside, made)
 
     def _permit(self, request: web.BaseRequest) -> permits.Permit | None:
         """Read the permit of a request that has one; a bad one is never just passed over."""

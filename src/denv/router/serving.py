@@ -22,6 +22,7 @@ from denv.router.forward import Forwarder
 from denv.router.front import Front, Parts
 from denv.router.health import Health
 from denv.router.keys import Secrets
+from denv.router.listener import Listener
 from denv.router.log import SILENT, say
 from denv.router.metrics import Metrics
 from denv.router.queue import Places
@@ -30,9 +31,6 @@ from denv.router.settings import RouterSettings, split_address
 from denv.router.shapes import Shapes
 from denv.router.tables import Tables
 from denv.router.tracing import Tracer
-
-KEPT_S = 75.0
-"""How long a client's connection is kept without a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +153,10 @@ class _Router:
             draining=stop.is_set,
             unix_time=time.time,
         ).app()
-        server = web.Server(
-            front.handle,
-            handler_cancellation=True,
-            access_log=None,
-            logger=SILENT,
-            keepalive_timeout=KEPT_S,
+        server = Listener(front)
+        runner = web.AppRunner(
+            app, access_log=None, logger=SILENT, auto_decompress=False, shutdown_timeout=1.0
         )
-        runner = web.AppRunner(app, access_log=None, logger=SILENT, shutdown_timeout=1.0)
         return cls(front, server, runner, health, tables, clocks)
 
 

@@ -45,6 +45,12 @@ def _agent(value: str) -> str:
     return value
 
 
+def _path(value: str) -> str:
+    if not re.fullmatch(r"/[!-~]*", value):
+        raise ValueError("must begin with / and have no spaces, such as /health")
+    return value
+
+
 def _host(value: str) -> str:
     parse_host(value)
     return value
@@ -142,7 +148,7 @@ class Retries(Section):
 class Checks(Section):
     """How replicas are checked; ``path`` stands behind the host, None asks for the models."""
 
-    path: Annotated[str, Field(pattern=r"^/[!-~]*$")] | None = None
+    path: Annotated[str, AfterValidator(_path)] | None = None
     every: SomeTime = 5.0
     timeout: SomeTime = 5.0
     failures: int = Field(default=3, ge=1)

@@ -10,6 +10,7 @@ import json
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any, NamedTuple
 
 from denv.runner.drawing import MORE, SCHEMA, TOKENS, UNSET
@@ -50,26 +51,30 @@ class Shapes:
         self._counts: Counter[Shape] = Counter()
         self._others = 0
         self._requests = 0
+        self._lock = Lock()
 
     def add(self, body: Any) -> None:
         """Count one parsed body of Chat Completions; what is no object is not counted."""
         if not isinstance(body, Mapping):
             return
-        self._requests += 1
         shape = shape_of(body)
-        if shape in self._counts or len(self._counts) < MOST_KEPT:
-            self._counts[shape] += 1
-        else:
-            self._others += 1
+        with self._lock:  # large bodies are counted from threads
+            self._requests += 1
+            if shape in self._counts or len(self._counts) < MOST_KEPT:
+                self._counts[shape] += 1
+            else:
+                self._others += 1
 
     def document(self) -> dict[str, Any]:
         """Give the table as ``denv.shapes/1``, the most frequent shapes first."""
-        shown = [(shape, n) for shape, n in self._counts.most_common() if n >= LEAST]
+        with self._lock:
+            counts, requests = self._counts.most_common(), self._requests
+        shown = [(shape, n) for shape, n in counts if n >= LEAST]
         return {
             "schema": SCHEMA,
-            "requests": self._requests,
+            "requests": requests,
             "least": LEAST,
-            "folded": self._requests - sum(count for _, count in shown),
+            "folded": requests - sum(count for _, count in shown),
             "cells": [{**shape._asdict(), "count": count} for shape, count in shown],
         }
 

@@ -29,6 +29,12 @@ class Taken(StrEnum):
     """Another one of the version that is in use."""
 
 
+_NOT_TAKEN = {
+    Taken.OLDER: "it is older than the table in use",
+    Taken.OTHER: "it has the version of the table in use",
+}
+
+
 @dataclass(slots=True)
 class Tables:
     """Holds the table in use; ``changed`` is told of each new one."""
@@ -103,11 +109,11 @@ class Tables:
         except WeightsError as error:
             self._faulty(str(error))
             return
-        if taken in {Taken.OLDER, Taken.OTHER}:
-            what = "is older than" if taken is Taken.OLDER else "has the version of"
-            self._faulty(f"it {what} the table in use")
-        else:
+        why = _NOT_TAKEN.get(taken)
+        if why is None:
             self.fault = None
+        else:
+            self._faulty(why)
 
     def _faulty(self, why: str) -> None:
         self.fault = why
@@ -153,4 +159,18 @@ def _read(path: Path) -> Table:
         raise WeightsError(f"it cannot be read: {error.strerror}") from None
     if len(text) > MAX_BYTES:
         raise WeightsError(f"it is longer than {MAX_BYTES} bytes")
-    return Table.from_json(text)
+    return read_table(text)
+
+
+def read_table(text: bytes) -> Table:
+    """Read a table.
+
+    Raises
+    ------
+    WeightsError
+        It is none, or a weight is beyond what a number holds.
+    """
+    try:
+        return Table.from_json(text)
+    except OverflowError:
+        raise WeightsError("a weight is beyond measure") from None

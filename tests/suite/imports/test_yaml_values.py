@@ -34,3 +34,19 @@ def test_what_is_no_yaml_names_the_line(text):
     """A file that does not parse, or wants objects made, is one clear error."""
     with pytest.raises(UsageError, match=r"^c\.yaml:1: not YAML"):
         load_yaml(text, source="c.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a: &a [*a]", "an alias holds itself"),
+        ("a: {x: &a {b: [*a]}}", "an alias holds itself"),
+        ("a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}]\n" for n in range(1, 8)),
+         "written out it has more than 1000000 values"),
+    ],
+    ids=["list", "mapping", "laughs"],
+)  # fmt: skip
+def test_aliases_are_bounded(text, why):
+    """A file of few lines cannot stand for a document that no memory holds."""
+    with pytest.raises(UsageError, match=rf"^c\.yaml: cannot be read: {why}"):
+        load_yaml(text, source="c.yaml")

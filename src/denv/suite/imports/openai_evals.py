@@ -29,7 +29,7 @@ def read_openai_evals(text: str, *, source: str, comparison: Comparison = "match
             what = "has no ideal" if "ideal" not in sample else "an ideal that is no text"
             gathering.leave(where, f"{what}: {_hint(sample)}")
         else:
-            for name in sample.keys() - _READ:
+            for name in sorted(sample.keys() - _READ):
                 gathering.count_field(name, "the basic evals read input and ideal alone")
             fields = {"messages": _messages(sample["input"])}
             gathering.add(where, fields, expect=_expect(ideals, comparison))

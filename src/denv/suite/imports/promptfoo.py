@@ -55,7 +55,7 @@ def read_promptfoo(config: Mapping[str, Any], *, source: str, read: ReadFile) ->
 
 def _note_unread(config: Mapping[str, Any], gathering: Gathering) -> None:
     """Note what of a configuration is not read although it decides what is asked or expected."""
-    for name in config.keys() - _READ - _OF_A_RUN:
+    for name in sorted(config.keys() - _READ - _OF_A_RUN, key=str):
         gathering.without(f"{gathering.source}: {name}", "not read")
     if "scenarios" in config:
         gathering.leave(f"{gathering.source}: scenarios", "not read; write them out as tests")
@@ -112,9 +112,9 @@ def _add_test(
         raise UncarriedError("is no mapping")
     options = {**_mapping(default, "options"), **_mapping(test, "options")}
     _refuse(test, options)
-    for name in options.keys() - _OPTIONS_READ:
+    for name in sorted(options.keys() - _OPTIONS_READ, key=str):
         gathering.count_field(f"options.{name}", "not known here")
-    for name in test.keys() - _PASSED_BY - {"options", "threshold"}:
+    for name in sorted(test.keys() - _PASSED_BY - {"options", "threshold"}, key=str):
         gathering.count_field(name, "not known here")
     if not prompts:
         raise UncarriedError("has no prompt that can be carried over")

@@ -12,6 +12,9 @@ import yaml
 
 from denv.errors import UsageError
 
+MAX_VALUES = 1_000_000
+"""A few aliases of aliases would be more than any memory holds."""
+
 _PLAIN = {
     "tag:yaml.org,2002:bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
     "tag:yaml.org,2002:int": (r"[-+]?[0-9]+|0x[0-9a-fA-F]+", "-+0123456789"),
@@ -48,10 +51,12 @@ def load_yaml(text: str, *, source: str) -> Any:
     Raises
     ------
     UsageError
-        It is no YAML, with its line; or it is nested or numbered beyond what can be read.
+        It is no YAML, with its line; or it is nested or numbered beyond what can be read, or
+        its aliases hold themselves or more than ``MAX_VALUES``.
     """
     try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a safe loader
+        value = yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a safe loader
+        _bound(value)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
@@ -60,3 +65,22 @@ def load_yaml(text: str, *, source: str) -> Any:
         raise UsageError(f"{source}: not YAML: {' '.join(str(error).split())}") from None
     except (RecursionError, ValueError) as error:
         raise UsageError(f"{source}: cannot be read: {error}") from None
+    return value
+
+
+def _bound(value: Any) -> None:
+    if _written_out(value, {}) > MAX_VALUES:
+        raise ValueError(f"written out it has more than {MAX_VALUES} values")
+
+
+def _written_out(value: Any, known: dict[int, int]) -> int:
+    """Count the values of a document as it would be without aliases."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = 0  # while it is counted: nothing else holds so few
+        parts = value.values() if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_written_out(part, known) for part in parts)
+    elif not known[id(value)]:
+        raise ValueError("an alias holds itself")
+    return known[id(value)]
