@@ -70,3 +70,11 @@ def test_what_is_no_table_is_refused(text):
     """Anything but a table of this form is an error."""
     with pytest.raises(WeightsError):
         Table.from_json(text.encode())
+
+
+def test_a_weight_beyond_what_a_number_holds_is_no_weight():
+    """An integer of hundreds of digits is refused as any other weight that is none."""
+    row = f'{{"release": "r", "replica": "a", "url": "http://h/v1", "weight": {10**400}}}'
+    text = f'{{"schema": "denv.weights/1", "stage": "s", "version": 1, "weights": [{row}]}}'
+    with pytest.raises(WeightsError, match="beyond measure"):
+        Table.from_json(text.encode())

@@ -84,9 +84,15 @@ def _weight(row: Any) -> Weight:
     release, replica, url, value = (row.get(n) for n in ("release", "replica", "url", "weight"))
     if not (isinstance(release, str) and isinstance(replica, str) and isinstance(url, str)):
         raise WeightsError("a weight lacks its release, replica or url")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise WeightsError("a weight is not a number")
-    return Weight(release, replica, url, weight=float(value))
+    try:
+        weight = float(value)
+    except OverflowError:
+        raise WeightsError("a weight is beyond measure") from None
+    if not isfinite(weight):
+        raise WeightsError("a weight is not a number")
+    return Weight(release, replica, url, weight=weight)
 
 
 @dataclass(frozen=True, slots=True)
