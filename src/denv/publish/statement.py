@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from securesystemslib.dsse import Envelope
-from securesystemslib.exceptions import VerificationError
+from securesystemslib.exceptions import Error, VerificationError
 
 from denv.errors import DenvError
 from denv.publish.keys import CryptoSigner, SSlibKey
@@ -92,12 +92,8 @@ def opened(raw: bytes, key: SSlibKey) -> dict[str, Any]:
 def _envelope(raw: bytes) -> Envelope:
     try:
         return Envelope.from_dict(json.loads(raw))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (Error, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise StatementError("it is no DSSE envelope") from None
-    except Exception as error:
-        if type(error).__module__.startswith("securesystemslib"):
-            raise StatementError("it is no DSSE envelope") from None
-        raise
 
 
 def _statement(payload: bytes) -> dict[str, Any]:
