@@ -23,7 +23,7 @@ $(VENV)/.durable: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@ $(VENV)/.lab
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) -e '.[lab,dev,durable,alarms,deepseek,export,imports,postgres,tracing]'
+	$(PIP) -e '.[lab,dev,docs,durable,alarms,deepseek,export,imports,postgres,tracing]'
 	@touch $@ $(VENV)/.lab $(VENV)/.durable
 
 demo: $(VENV)/.lab    ## the main job on real servers: a faithful stage passes, a damaged one fails
