@@ -3,9 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -q
 
-.PHONY: help demo demo-rollout test test-vllm check fix bench simulations mutants pins clean
+.PHONY: help demo demo-rollout test test-slow test-vllm check fix bench simulations mutants pins clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -32,8 +33,11 @@ demo: $(VENV)/.lab    ## the main job on real servers: a faithful stage passes, 
 demo-rollout: $(VENV)/.durable    ## a good release is promoted, two bad ones are rolled back with an alarm
 	$(BIN)/denv rollout demo
 
-test: $(VENV)/.dev    ## all tests but the long simulations, real servers included
-	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not (simulation and slow)"
+test: $(VENV)/.dev    ## the tests, real servers included, but those of test-slow
+	$(PYTEST) -m "not slow"
+
+test-slow: $(VENV)/.dev    ## processes killed at every step, proofs from thousands of requests
+	$(PYTEST) -m "slow and not simulation"
 
 test-vllm: $(VENV)/.dev    ## gates and tokens between real vLLM and llama.cpp (2.5 GB, opt-in)
 	DENV_VLLM=$${DENV_VLLM:-1} $(BIN)/pytest -s -v tests/vllm

@@ -1,4 +1,4 @@
-"""What many parts need: a store, stub servers, and profiles of Hypothesis.
+"""What many parts need: a store, stub servers, the tests' order, and profiles of Hypothesis.
 
 The profiles know no deadlines, which busy machines miss; mutants meet few examples.
 """
@@ -6,6 +6,7 @@ The profiles know no deadlines, which busy machines miss; mutants meet few examp
 from __future__ import annotations
 
 import os
+import signal
 from contextlib import AsyncExitStack
 
 import pytest
@@ -24,6 +25,21 @@ settings.register_profile(
 )
 settings.register_profile("everyday", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "everyday"))
+
+
+def pytest_configure():
+    """Hear SIGINT, which a shell has ignored in what it runs in the background.
+
+    What ignores it hands that down to each process that a test starts and interrupts.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take long, so that none of them is left for the end."""
+    long = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "lab")))}
+    items.sort(key=lambda item: item.path not in long and item.path.parent.name != "engine")
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ parity: {{reference: {{url: {reference}, model: smollm2}}}}
 """
 
 
+@pytest.mark.slow
 async def test_rounded_weights_are_seen(tmp_path, weights, coarse_weights):
     """The recipe's golden prompts and forced tokens, twice calm; then the stage is requantised."""
     config = ServerConfig(weights=weights, chat_template=template("tools"))

@@ -60,6 +60,7 @@ async def test_the_same_weights_are_faithful(tmp_path, monkeypatch, weights):
     assert document["warnings"] == []
 
 
+@pytest.mark.slow
 async def test_coarser_weights_differ_more(tmp_path, monkeypatch, weights):
     """At four strengths the divergence rises in order, and each interval excludes the floor."""
     monkeypatch.setenv("DENV_HOME", str(tmp_path / "home"))

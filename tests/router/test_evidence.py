@@ -19,6 +19,7 @@ async def told_apart(folder, *, pairs, plant=None, seed=1) -> Auc:
         return held_out_auc(stage.seen, labels, seed=seed)
 
 
+@pytest.mark.slow
 async def test_a_stage_cannot_tell_parity_from_customers(tmp_path):
     """A classifier of bytes, connections and times guesses: the 99.9 % interval holds 0.5."""
     found = await told_apart(tmp_path, pairs=2_000)

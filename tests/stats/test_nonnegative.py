@@ -6,7 +6,7 @@ from math import exp, inf, log, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import brentq
@@ -151,6 +151,9 @@ def test_degenerate_texts():
 
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.floats(0, 1e3), st.integers(1, 64)), min_size=2, max_size=15))
+@example([(0.0, 27), (2.2250738585e-313, 64)])
+@example([(0.0, 1), (2.2250738585e-313, 30)])
+@example([(5e-324, 1), (5e-324, 1)])
 def test_limits_are_in_order(texts):
     """Whatever the texts hold, the limits are finite and have the value between them."""
     sums, weights = zip(*texts, strict=True)

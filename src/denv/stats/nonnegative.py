@@ -174,17 +174,20 @@ def betting_lower(sums: npt.ArrayLike, weights: npt.ArrayLike, *, alpha: float) 
     from scipy.optimize import brentq
 
     stakes, shares = _stakes(len(s) // 2 + 1)
-    gain, loss = s / w.max(), w / w.max()
+    # In units of the largest sum, so that sums near the smallest float keep their digits.
+    unit = float(s.max())
+    gain, loss = s / unit / w.max(), w / w.max()
+    mean = float((s / unit).sum() / w.sum())
 
     def excess(m: float) -> float:
         capital = np.log1p(stakes[:, None] * (gain / m - loss)).sum(axis=1)
         most = float(capital.max())
         return most + log(float(np.exp(capital - most) @ shares)) + log(alpha)
 
-    least = value / 2
+    least = mean / 2
     while excess(least) <= 0:
         least /= 2
-    return float(brentq(excess, least, value, xtol=1e-9 * value))
+    return min(value, unit * float(brentq(excess, least, mean, xtol=1e-9 * mean)))
 
 
 @cache
