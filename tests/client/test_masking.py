@@ -216,3 +216,29 @@ def test_a_placeholder_key_does_not_change_answers():
     """Keys such as EMPTY are no secrets: the word may stand in an answer."""
     exchange = Exchange(status=200, body=b"The list is EMPTY.")
     assert Masker([Secret("EMPTY")]).exchange(exchange) is exchange
+
+
+FOREIGN = b'{"error": {"message": "upstream said no to Bearer tok-12345678 at http://u:pw@db/x"}}'
+CUT = b'{"error": {"message": "upstream said no to Bearer *** at http://***@db/x"}}'
+
+
+@pytest.mark.parametrize("status", [200, 401, 500])
+def test_credentials_of_others_are_cut_out_of_errors(status):
+    """A gateway's own tokens, which nobody here knows, stand nowhere in a kept error."""
+    exchange = Exchange(status=status, body=FOREIGN)
+    assert Masker([]).exchange(exchange).body == CUT
+
+
+def test_credentials_of_others_are_cut_out_of_a_stream_s_error():
+    """Only the event that tells the error is changed."""
+    text = b'data: {"choices": [{"delta": {"content": "Bearer tok-12345678"}}]}'
+    body = text + b"\n\ndata: " + FOREIGN + b"\n\n"
+    kept = Masker([]).exchange(Exchange(status=200, body=body, streamed=True)).body
+    assert kept == text + b"\n\ndata: " + CUT + b"\n\n"
+
+
+def test_an_answer_s_own_text_is_left_as_it_is():
+    """A case may ask how a header looks; its answer is no error."""
+    body = b'{"choices": [{"message": {"content": "Bearer tok-12345678, \\"error\\""}}]}'
+    exchange = Exchange(status=200, body=body)
+    assert Masker([]).exchange(exchange) is exchange

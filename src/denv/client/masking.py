@@ -16,6 +16,9 @@ MIN_SECRET = 8
 _MASK = MASK.encode()
 _USERINFO = re.compile(r"(?<=://)[^/\s?#]*@")
 _BEARER = re.compile(r"(?i)\b(bearer\s+)(?=\S*\d)[\w.~+/=-]{8,}")
+_BEARER_BYTES = re.compile(_BEARER.pattern.encode(), _BEARER.flags & ~re.UNICODE)
+_USERINFO_BYTES = re.compile(_USERINFO.pattern.encode())
+_ERROR = 400
 
 
 def mask(text: str, secrets: Iterable[Secret] = ()) -> str:
@@ -38,9 +41,9 @@ class Masker:
     def exchange(self, exchange: Exchange) -> Exchange:
         """Give the exchange without the secrets; the same object where it holds none."""
         headers, fault = exchange.headers, exchange.fault
-        if fault is None and not self._may_be_in(exchange):
+        body = _without_credentials(exchange)
+        if fault is None and body is exchange.body and not self._may_be_in(exchange):
             return exchange
-        body = exchange.body
         for spellings in self._spellings:
             body = spellings.cut(body, _MASK)
             if fault is not None:
@@ -66,6 +69,30 @@ class Masker:
 
     def _cut(self, value: str) -> str:
         return _cut(value, self._spellings)
+
+
+def _without_credentials(exchange: Exchange) -> bytes:
+    """Give the body; where it tells an error, without anybody's bearer tokens and credentials.
+
+    Servers and gateways quote what they were sent, or what they sent on. The text of a model is
+    left as it is: a case may ask for just that.
+    """
+    body = exchange.body
+    if exchange.status is not None and exchange.status >= _ERROR:
+        return _cut_credentials(body)
+    if b'"error"' not in body:
+        return body
+    if not exchange.streamed:
+        return body if b'"choices"' in body else _cut_credentials(body)
+    events = body.split(b"\n")
+    cut = [e if b'"choices"' in e or b'"error"' not in e else _cut_credentials(e) for e in events]
+    return body if cut == events else b"\n".join(cut)
+
+
+def _cut_credentials(body: bytes) -> bytes:
+    cut = _USERINFO_BYTES.sub(_MASK + b"@", body)
+    cut = _BEARER_BYTES.sub(rb"\g<1>" + _MASK, cut)
+    return body if cut == body else cut
 
 
 def _masked(text: str, spellings: Iterable[Spellings]) -> str:
