@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -q
 
-.PHONY: help demo demo-rollout test test-slow test-vllm check fix bench simulations mutants pins clean
+.PHONY: help demo demo-rollout test test-slow test-vllm check fix bench simulations mutants pins docs clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -66,6 +66,9 @@ mutants: $(VENV)/.dev    ## do the tests notice small faults in what decides? (h
 	$(BIN)/mutmut results
 	$(BIN)/python scripts/mutants.py
 
+fuzz-api: $(VENV)/.dev    ## ten minutes of made-up requests against the API of a real denv serve
+	$(BIN)/python -m scripts.fuzz_api
+
 pins: $(VENV)/.dev    ## renew constraints.txt
 	$(PIP) pip-tools
 	$(BIN)/pip-compile -q --upgrade --all-extras --strip-extras --build-deps-for=editable \
@@ -73,5 +76,8 @@ pins: $(VENV)/.dev    ## renew constraints.txt
 	  -o constraints.txt pyproject.toml
 	@sed -i '1i # Pinned versions of everything that is installed; renewed by `make pins`.' constraints.txt
 
+docs: $(VENV)/.dev    ## the pages as a site that needs no network, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:            ## remove what the targets made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis mutants
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis mutants site

@@ -69,6 +69,35 @@ def test_a_failure_names_the_first_differing_code_point(
     assert failed.warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("got", "cause"),
+    [
+        ("391<|return|>", "parser"),
+        ("391<|eot_id|>", "parser"),
+        ("391</s>\n", "parser"),
+        ("391<|im_end|><|endoftext|>", "parser"),
+        ("<think>17*23</think>\n\n391<｜end▁of▁sentence｜>", "parser"),
+        ("392<|return|>", "unknown"),
+        ("391<|return|> is it", "unknown"),
+        ("391.", "unknown"),
+    ],
+)
+def test_an_end_token_at_the_end_is_the_parsers(got: str, cause: str) -> None:
+    """A text that is right up to a token which no parser lets through was left by the parser."""
+    after = got.partition("</think>")[2].lstrip() or None
+    answer = said(got, text_after_reasoning=after)
+    for failed in (equals("391", answer), score(Regex(r"\A391\Z"), answer, search=search)):
+        assert says(failed) == (False, cause)
+        assert ("the text before it would pass" in failed.reason) is (cause == "parser")
+    assert contains("391", answer).passed is ("392" not in got)
+
+
+@pytest.mark.parametrize("got", ["<|return|>", "391<|return|>"])
+def test_an_expected_end_token_is_a_text(got: str) -> None:
+    """A text passes that is what is expected, whatever it looks like."""
+    assert equals(got, said(got)) == Score(True)
+
+
 def test_excerpts_are_short_and_marked_where_cut() -> None:
     """Twelve code points on each side of the difference are shown."""
     expected = "0123456789abcdef" + "X" + "ghijklmnopqrstuv"

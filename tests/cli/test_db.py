@@ -65,22 +65,28 @@ def test_check_says_what_there_is(full_home, capfd):
     assert "whole" in capfd.readouterr().out
 
 
-def test_check_finds_damage(full_home, capfd):
+@pytest.mark.parametrize("first", [1, 2, 10, 30])
+def test_check_finds_damage(full_home, capfd, first):
     """A file with overwritten pages is damaged or cannot be read: never whole."""
     path = full_home / "denv.sqlite3"
     content = bytearray(path.read_bytes())
-    content[8192:] = b"\xff" * (len(content) - 8192)
+    content[4096 * first :] = b"\xff" * (len(content) - 4096 * first)
     path.write_bytes(content)
     assert run(["db", "check"]) in {1, 4}
     captured = capfd.readouterr()
     assert "\nwhole" not in captured.out
-    assert "FAULT" in captured.out or "damaged" in captured.err
+    assert "FAULT" in captured.out or "damaged: put its last copy back" in captured.err
+    assert "db check" not in captured.out + captured.err
 
 
 def test_check_of_nothing(home, capfd):
     """Where there are no data yet it says so."""
     assert run(["db", "check"]) == 1
-    assert "no data yet" in capfd.readouterr().out
+    said = capfd.readouterr().out
+    assert said.endswith("denv.sqlite3: there are no data yet, so there is nothing to check\n")
+    assert "None" not in said
+    assert run(["db", "check", "--json"]) == 1
+    assert json.loads(capfd.readouterr().out)["form"] is None
 
 
 def test_prune_says_what_goes_before_it_goes(full_home, capfd):

@@ -159,3 +159,40 @@ async def test_a_report_is_published_listed_and_taken_back(denv, serve, tmp_path
     assert "taken back" in (await denv("parity", "report", "--published")).out
     assert (await denv("parity", "report", "--revoke", address)).code == 2
     assert (await denv("db", "check")).code == 0
+
+
+async def test_a_stored_run_is_appended_to_the_summary_of_a_step(
+    denv, serve, tmp_path, monkeypatch
+):
+    """What the step has said before stays, each report comes after it; a run does the same."""
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    await publishing.run(denv, serve, tmp_path, "--step-summary", wrong={"3", "4", "5"})
+    assert summary.read_text("utf-8").startswith("## ❌ denv parity: fail\n")
+    summary.write_text("before, without an end of its line", "utf-8")
+    for _ in range(2):
+        assert (await denv("parity", "report", "--step-summary")).code == 0
+    text = summary.read_text("utf-8")
+    assert text.startswith("before, without an end of its line\n")
+    assert text.count("## ❌ denv parity: fail\n") == 2
+    assert "<code>c3</code>" in text
+
+
+async def test_a_summary_is_written_nowhere_unless_that_is_told(denv, serve, tmp_path, monkeypatch):
+    """The variable alone, which every step has, changes nothing."""
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    await publishing.run(denv, serve, tmp_path)
+    assert (await denv("parity", "report", "--junit", tmp_path / "junit.xml")).code == 0
+    assert not summary.exists()
+
+
+@pytest.mark.parametrize("value", [None, "", "/no/such/folder/summary.md"])
+async def test_a_summary_outside_of_a_step_is_a_usage_error(denv, tmp_path, monkeypatch, value):
+    """Without a place for it nothing is sent, and the message says what to do instead."""
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", value)
+    ended = await denv("parity", "report", "--step-summary")
+    assert ended.code == 2
+    assert "--step-summary" in ended.err

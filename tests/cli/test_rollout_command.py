@@ -11,10 +11,10 @@ from typing import get_args
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from denv.cli.rollview import now_document
 from denv.records import Kind, Verdict
 from denv.release import load_release
 from denv.rollout import states
+from denv.rollout.documents import now_document
 from denv.rollout.engine.admitting import admit, terms_of
 from denv.rollout.engine.commits import commit_of
 from denv.rollout.engine.orders import order_of

@@ -9,13 +9,13 @@ import re
 import aiohttp
 import kubernetes_validate
 import pytest
-from aiohttp import web
 from jsonschema import Draft202012Validator
 
 from denv.records import Secret
 from denv.serve.gatehook import gate_app
 from tests.deploy.conftest import manifest
 from tests.deploy.fields import ANALYSIS_TEMPLATE, CANARY
+from tests.serve.mounting import mounted
 
 VERSIONS = ("1.28", "1.31", kubernetes_validate.latest_version())
 TEMPLATES = ("argo/analysis-template-job.yaml", "argo/analysis-template-web.yaml")
@@ -88,14 +88,8 @@ def test_the_job_inside_is_valid(version):
 async def server(tmp_path, stack, monkeypatch):
     """Serve the gate over the releases and the data of the test; gives its URL."""
     monkeypatch.setenv("REFERENCE_KEY", "key-of-a-test")
-    app = web.Application()
     hook = gate_app(releases=tmp_path / "etc", data=tmp_path / "data", token=Secret(TOKEN))
-    app.add_subapp("/gate", hook)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    stack.push_async_callback(runner.cleanup)
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    return f"http://127.0.0.1:{runner.addresses[0][1]}"
+    return await stack.enter_async_context(mounted("/gate", hook))
 
 
 async def measure(session, metric, server):

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import click
+import pytest
 import yaml
 
 from denv.cli import denv
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = (ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md")))
+PAGES = (ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md")))
 
 _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def chromium() -> str:
+    """Give the browser's path; the test is skipped where there is none."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        found = shutil.which(name)
+        if found:
+            return found
+    return pytest.skip("no Chromium on PATH")
 
 
 def text_of(page: Path) -> str:

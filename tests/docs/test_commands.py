@@ -11,16 +11,18 @@ from tests.docs.pages import text_of as text
 
 COMMANDS = dict(all_commands())
 BENCHMARKS = {"--cases", "--rounds", "--rate", "--requests", "--seconds", "--streams"}
-OPTIONS = {"--quick"}.union(BENCHMARKS, *map(options_of, COMMANDS.values()))
+OPTIONS = {"--quick", "--version"}.union(BENCHMARKS, *map(options_of, COMMANDS.values()))
 PAGE_OF = {
     "adapter": "adapter.md",
     "alarm list": "alarms.md",
     "alarm resolve": "alarms.md",
     "alarm test": "alarms.md",
+    "completion": "completion.md",
     "db check": "db.md",
     "db export": "db.md",
     "db prune": "db.md",
     "db upgrade": "db.md",
+    "doctor": "doctor.md",
     "gate": "deployers.md",
     "parity compare": "parity-compare.md",
     "parity report": "parity-report.md",
@@ -59,6 +61,9 @@ PAGE_OF = {
     "rollout status": "rollout.md",
     "router": "router.md",
     "serve": "serve.md",
+    "token list": "token.md",
+    "token new": "token.md",
+    "token revoke": "token.md",
     "suite import": "suite-import.md",
     "suite vary": "gaming.md",
     "worker": "serve.md",

@@ -40,7 +40,7 @@ def test_links_resolve(page):
 
 def test_the_index_leads_to_every_page():
     """Each page is linked from the index."""
-    others = {page.name for page in DOCS.glob("*.md")} - {"index.md"}
+    others = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} - {"index.md"}
     assert {link.partition("#")[0] for link in links(text(DOCS / "index.md"))} == others
 
 
@@ -128,6 +128,13 @@ def test_folders_of_the_architecture():
     there = {f"{p.name}/" if p.is_dir() else p.name for p in package.iterdir()}
     there -= {"__init__.py", "__main__.py", "__pycache__/", "py.typed"}
     assert sorted(first_names(text(DOCS / "architecture.md"), "in `src/denv/`")) == sorted(there)
+
+
+def test_every_schema_is_listed():
+    """The page on schemas lists each that is shipped, once."""
+    shipped = [path.stem for path in (ROOT / "src" / "denv" / "schemas").glob("*.json")]
+    listed = [name for row in rows(text(DOCS / "schemas.md"), "schema") for name in names(row[0])]
+    assert sorted(listed) == sorted(shipped)
 
 
 def test_the_readmes_suite(tmp_path):

@@ -44,3 +44,16 @@ def test_a_call_is_found_wherever_it_begins(text: str) -> None:
 def test_what_lacks_a_name_or_arguments_is_no_call(text: str) -> None:
     """A definition, a list of words or forty other objects are no call."""
     assert call_form(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<|channel|>analysis to=functions.f code<|message|>{"k": 1}<|call|>',
+        'analysis to=functions.f code{"k": 1}',
+        'commentary to=functions.f {"k": 1}',
+    ],
+)
+def test_a_call_of_harmony_is_found_in_either_channel(text: str) -> None:
+    """Models of the form write calls into their analysis too, with and without its tokens."""
+    assert "to=functions." in (call_form(text) or "")

@@ -149,7 +149,7 @@ def test_frozen(load):
         ("", "1: empty"),
         ("- a", "1: not a mapping"),
         (b"release: \xff", "1: not UTF-8"),
-        ("#" * 1_100_000, "longer than 1024 KiB"),
+        ("#" * 1_100_000, "larger than 1 MiB"),
     ],
 )
 def test_errors(load, text, problem):

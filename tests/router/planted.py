@@ -25,8 +25,8 @@ _forward = Forwarder.forward
 _second: list[Forwarder] = []
 
 
-async def marking(self: Front, request, course) -> Rebuilt:
-    made = await _rebuilt(self, request, course)
+async def marking(self: Front, request, course, clock) -> Rebuilt:
+    made = await _rebuilt(self, request, course, clock)
     _is_parity.set(course.client is not None and course.client.name == "parity")
     return made
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 
 import aiohttp
 import pytest
 
+from denv.router import front
+from denv.router.rebuild import rebuild
 from tests.router.replicas import CHAT, StubReplica, reply, running, table_of, until
 
 
@@ -146,6 +149,22 @@ async def test_a_body_that_does_not_come_is_not_waited_for(tmp_path):
         head = await reader.readuntil(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 408")
         writer.close()
+
+
+async def test_the_time_for_a_body_ends_when_it_has_come(tmp_path, monkeypatch):
+    """Making a large body anew may take longer than its coming may: that is not the caller's."""
+
+    def slow(*arguments, **more):
+        time.sleep(0.6)
+        return rebuild(*arguments, **more)
+
+    monkeypatch.setattr(front, "rebuild", slow)
+    large = {**CHAT, "large": "x" * front.LARGE_BODY}
+    async with (
+        StubReplica() as a,
+        running(tmp_path, table_of((a.url, 1)), timeouts={"body": "200ms"}) as router,
+    ):
+        assert (await router.chat(large))[0] == 200
 
 
 async def test_a_stream_that_stands_still_is_cut(tmp_path):

@@ -68,6 +68,28 @@ def test_a_flag_that_is_no_address_is_refused(folder, capsys, flag):
     assert f"{flag} must be written HOST:PORT" in capsys.readouterr().err
 
 
+def test_flags_that_make_one_address_are_refused(folder, capsys):
+    """What the command line names is held against the file's other address."""
+    config = folder / "router.yaml"
+    config.write_text("admin: 127.0.0.1:9\ntable: weights.json\nanonymous: {}\n")
+    command = ["router", "--config", str(config), "--listen", "[::]:9", "--check"]
+    assert run(command) == 2
+    assert "listen and admin are one address" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", [5_000, 10_000_000])
+def test_a_key_that_no_request_can_show_is_refused(folder, capsys, size):
+    """A client whose key is longer than a header may be could never get in."""
+    (folder / "key").write_text("k" * size)
+    (folder / "key").chmod(0o600)
+    config = folder / "router.yaml"
+    config.write_text("table: weights.json\nclients: [{name: acme, key-file: key}]\n")
+    assert run(["router", "--config", str(config), "--check"]) == 2
+    said = capsys.readouterr().err
+    assert len(said) < 500
+    assert "longer than 4096" in said or "more than 65536" in said
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -75,6 +97,11 @@ def test_a_flag_that_is_no_address_is_refused(folder, capsys, flag):
         ("clients: [{name: a, key-env: A}, {name: a, key-env: B}]\n", "named twice: a"),
         ("clients: [{name: a}]\n", "must name one of key-env and key-file"),
         ("anonymous: {burst: 2}\n", "burst needs a rate"),
+        ("anonymous: {rate: 1e-300}\n", "must be 0.0001 or more"),
+        ("anonymous: {rate: 1e300}\n", "must be 1000000.0 or less"),
+        ("anonymous: {rate: 1, burst: 10000000}\n", "must be 1000000 or less"),
+        ("anonymous: {}\nlisten: 127.0.0.1:9\nadmin: 127.0.0.1:9\n", "are one address"),
+        ("anonymous: {}\nlisten: 0.0.0.0:9\nadmin: 127.0.0.1:9\n", "are one address"),
         ("anonymous: {}\nlisten: '8080'\n", "must be written HOST:PORT"),
         ("anonymous: {}\nretries: {statuses: [404]}\n", "can name 429"),
         ("anonymous: {}\ntimeout: {}\n", 'did you mean "timeouts"'),
@@ -94,6 +121,20 @@ def test_settings_that_cannot_be_used_are_told_by_line(tmp_path, text, said):
     with pytest.raises(ReleaseError, match=re.escape(said)) as error:
         load_settings(path, RouterSettings)
     assert re.match(rf"{re.escape(str(path))}:\d+: ", str(error.value))
+
+
+def test_a_refused_entry_is_one_fault(tmp_path):
+    """A list whose entries are refused is not called too short besides."""
+    path = tmp_path / "router.yaml"
+    entry = "{key-env: A, hosts: [example.com, 'http://a*b']}"
+    path.write_text(f"anonymous: {{}}\nupstream: {{credentials: [{entry}]}}\n")
+    with pytest.raises(ReleaseError) as error:
+        load_settings(path, RouterSettings)
+    lines = str(error.value).splitlines()
+    assert [line.split(": ")[1] for line in lines] == [
+        "upstream.credentials[0].hosts[0]",
+        "upstream.credentials[0].hosts[1]",
+    ]
 
 
 def test_the_defaults_are_those_of_the_page():

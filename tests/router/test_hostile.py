@@ -56,7 +56,7 @@ async def test_heads_without_an_answer_are_a_broken_replica(tmp_path):
     async with StubReplica(flood) as bad, StubReplica(some) as good:
         async with running(tmp_path, table_of((bad.url, 1))) as router:
             status, body, _ = await router.chat()
-            assert (status, json.loads(body)["error"]["code"]) == (502, "upstream_failed")
+            assert (status, json.loads(body)["error"]["code"]) == (502, "upstream_senseless")
         async with running(tmp_path, table_of((good.url, 1), version=2)) as router:
             assert (await router.chat())[0] == 200
 

@@ -252,7 +252,8 @@ async def test_a_broken_file_changes_nothing(tmp_path):
         for text, why in (
             (b"{", "no strict JSON"),
             (table_of((a.url, 0), version=4).to_json(), "older"),
-            (table_of((a.url, -1), version=9).to_json(), "below 0"),
+            (table_of((a.url, -1), version=9).to_json(), "from 0 to 1"),
+            (table_of((a.url, 1.5), version=9).to_json(), "from 0 to 1"),
             (table_of((a.url, 1), version=2**64).to_json(), "the version is not from 0"),
             (_changed(a.url, '"replica": "a"', '"replica": ""'), "no name of a replica"),
             (_changed(a.url, '"weight": 1', f'"weight": {10**400}'), "beyond measure"),

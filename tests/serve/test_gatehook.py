@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack
 import aiohttp
 import pytest
 import yaml
-from aiohttp import web
 from jsonschema import Draft202012Validator
 
 from denv.errors import UsageError
@@ -20,6 +19,7 @@ from denv.schemas import schema
 from denv.serve.gatehook import gate_app, token_for
 from denv.serve.hosts import allowed_hosts
 from tests import suites
+from tests.serve.mounting import mounted
 from tests.stubs import StubServer, answers
 
 TOKEN = "token-0123456789"
@@ -64,14 +64,8 @@ def serve(tmp_path, stack):
 
     async def start(**options):
         given = {"releases": tmp_path / "releases", "data": tmp_path / "data", "token": None}
-        app = web.Application()
-        app.add_subapp("/gate", gate_app(**{**given, **options}))
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        stack.push_async_callback(runner.cleanup)
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        port = runner.addresses[0][1]
-        session = aiohttp.ClientSession(f"http://127.0.0.1:{port}")
+        served = mounted("/gate", gate_app(**{**given, **options}))
+        session = aiohttp.ClientSession(await stack.enter_async_context(served))
         return await stack.enter_async_context(session)
 
     return start
@@ -375,18 +369,12 @@ async def test_a_gate_outlives_the_server(serve, release, tmp_path):
 
     await release(handler=slowly)
     app = gate_app(releases=tmp_path / "releases", data=tmp_path / "data", token=None)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    async with aiohttp.ClientSession() as session:
-        await session.post(f"{url}/runs", json={"release": "chat", "id": "g"})
+    async with mounted("/gate", app) as url, aiohttp.ClientSession() as session:
+        await session.post(f"{url}/gate/runs", json={"release": "chat", "id": "g"})
         async with asyncio.timeout(60):
             while GateFolder(tmp_path / "data").get("g") is None:
                 await asyncio.sleep(0.05)
             await asyncio.sleep(2)
-    await runner.cleanup()
     client = await serve()
     status, document = await get(client, "g")
     assert status == 200

@@ -7,7 +7,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from aiohttp import ClientSession, web
+from aiohttp import ClientSession
 
 from denv.publish.gathering import gather
 from denv.publish.keys import load_public, load_signer, new_key
@@ -17,6 +17,7 @@ from denv.serve.publications import publication_app
 from denv.store import open_store
 from tests.publish import samples
 from tests.report import samples as runs
+from tests.serve.mounting import mounted
 
 
 @pytest.fixture
@@ -28,13 +29,8 @@ def store(tmp_path):
 
 @pytest.fixture
 async def site(store):
-    app = web.Application()
-    app.add_subapp("/r", publication_app(store.publications))
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield f"http://127.0.0.1:{runner.addresses[0][1]}/r"
-    await runner.cleanup()
+    async with mounted("/r", publication_app(store.publications)) as url:
+        yield f"{url}/r"
 
 
 @pytest.fixture

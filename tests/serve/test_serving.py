@@ -14,8 +14,8 @@ import pytest
 
 from denv.errors import HarnessError
 from denv.rollout.engine.address import find_serving
-from denv.serve.pages import PageSettings
-from denv.serve.serving import ServeSettings, serve
+from denv.serve.app import PageSettings
+from denv.serve.serving import Ready, ServeSettings, serve
 from tests.postgres import new_database
 
 PATIENCE_S = 120
@@ -25,7 +25,7 @@ PATIENCE_S = 120
 async def serving(folder):
     """Serve a folder in this process."""
     ready, stop = asyncio.Event(), asyncio.Event()
-    settings = ServeSettings(folder, PageSettings("127.0.0.1", 0, folder), queue="t")
+    settings = ServeSettings(folder, PageSettings("127.0.0.1", 0), queue="t")
     task = asyncio.create_task(serve(settings, stop=stop, on_ready=lambda _: ready.set()))
     waiting = asyncio.create_task(ready.wait())
     await asyncio.wait({task, waiting}, timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)
@@ -57,6 +57,28 @@ async def test_it_is_found_and_healthy_and_alone(folder):
             async with serving(folder):
                 pass
     assert find_serving(folder) is None
+
+
+async def test_pages_alone(folder):
+    """Without an engine the pages stand, beside one that serves the folder, and tell of data."""
+    ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
+    stop = asyncio.Event()
+    pages = PageSettings("127.0.0.1", 0)
+    settings = ServeSettings(folder, pages, engine=False, invites=True)
+    task = asyncio.create_task(serve(settings, stop=stop, on_ready=ready.set_result))
+    async with asyncio.timeout(20):
+        found = await ready
+        jar = aiohttp.CookieJar(unsafe=True)  # which keeps those of an address without a name
+        async with aiohttp.ClientSession(cookie_jar=jar) as session:
+            async with session.get(f"{found.url}/health") as response:
+                assert await response.json() == {"status": "ok", "parts": {"store": True}}
+            async with session.get(found.sign_in or "") as response:
+                assert (response.status, response.url.path) == (200, "/")
+        async with aiohttp.ClientSession() as session, session.get(found.sign_in or "") as again:
+            assert again.status == 403
+        assert (found.temporal, find_serving(folder)) == (None, None)
+        stop.set()
+        await task
 
 
 async def test_a_database_has_one_engine_whatever_the_folder(folder, monkeypatch):

@@ -34,17 +34,30 @@ Event: TypeAlias = ChatCompletionChunk | ResponsesStreamEvent | MessagesStreamEv
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One API."""
+    """One API: ``path`` is where it is asked, ``others`` where DeepSeek's own API takes it too."""
 
     name: str
     path: str
     request: RequestType
     response: ResponseType
+    others: tuple[str, ...] = ()
 
 
-CHAT = Format("chat", "/v1/chat/completions", ChatCompletionRequest, ChatCompletionResponse)
+CHAT = Format(
+    "chat",
+    "/v1/chat/completions",
+    ChatCompletionRequest,
+    ChatCompletionResponse,
+    others=("/chat/completions",),
+)
 RESPONSES = Format("responses", "/v1/responses", ResponsesRequest, ResponsesResponse)
-MESSAGES = Format("messages", "/v1/messages", MessagesRequest, MessagesResponse)
+MESSAGES = Format(
+    "messages",
+    "/v1/messages",
+    MessagesRequest,
+    MessagesResponse,
+    others=("/anthropic/v1/messages",),
+)
 FORMATS = (CHAT, RESPONSES, MESSAGES)
 
 MARKS = tuple(

@@ -30,6 +30,7 @@ from denv.adapter.requests import Asked, Reader
 from denv.adapter.settings import AdapterSettings
 from denv.adapter.wire import broken, frame
 from denv.client.preflight import SAMPLED_HEADER
+from denv.incoming import BodyError, receive
 
 THINKING_TEMPERATURE = 1.0
 LARGE_BODY = 64 * 1024
@@ -62,13 +63,14 @@ class Adapter:
 
     def app(self) -> web.Application:
         """Make the web application."""
-        app = web.Application(
-            client_max_size=self.settings.limits.body_bytes, middlewares=[_told_as_json]
-        )
+        app = web.Application(middlewares=[_told_as_json])
         for format_ in FORMATS:
-            app.router.add_post(format_.path, self._handler(format_))
-        app.router.add_get("/v1/models", self.models)
-        app.router.add_get("/v1/models/{name:.+}", self.model)
+            for path in (format_.path, *format_.others):
+                # The library would invite a body before the key is looked at.
+                app.router.add_post(path, self._handler(format_), expect_handler=_invite_later)
+        for base in ("/v1", ""):
+            app.router.add_get(f"{base}/models", self.models)
+            app.router.add_get(f"{base}/models/{{name:.+}}", self.model)
         app.router.add_get("/health", self.health)
         server = f"denv-adapter {self.info.name}"
 
@@ -93,12 +95,16 @@ class Adapter:
         return handle
 
     async def _read(self, format_: Format, request: web.Request) -> Asked:
+        limits = self.settings.limits
         try:
-            async with asyncio.timeout(self.settings.limits.body_wait):
-                body = await request.read()
+            async with asyncio.timeout(limits.body_wait):
+                packed = await receive(request, most=limits.body_bytes)
+            body = await packed.plain()
         except TimeoutError:
             text = "the request's body did not come in time"
             raise RefusedError(refusal(408, text, kind=TIMEOUT)) from None
+        except BodyError as error:
+            raise RefusedError(refusal(error.status, str(error))) from None
         if len(body) < LARGE_BODY:
             return self.reader.read(format_, body)
         return await asyncio.to_thread(self.reader.read, format_, body)
@@ -204,10 +210,10 @@ async def _told_as_json(request: web.Request, handler: Handler) -> web.StreamRes
     try:
         return await handler(request)
     except (EngineFault, RefusedError) as error:
-        return _answered(_refusal(error))
+        return answered(_refusal(error))
     except web.HTTPException as error:
         allowed = error.headers.get("Allow")
-        told = _answered(refusal(error.status, error.reason.lower(), kind=INVALID))
+        told = answered(refusal(error.status, error.reason.lower(), kind=INVALID))
         if allowed is not None:
             told.headers["Allow"] = allowed
         return told
@@ -215,10 +221,15 @@ async def _told_as_json(request: web.Request, handler: Handler) -> web.StreamRes
         raise  # the client has gone: nobody is left to be told
     except Exception as error:  # noqa: BLE001 - a request must not end the adapter
         log.error("internal error: %s", type(error).__name__)  # noqa: TRY400 - texts may be theirs
-        return _answered(refusal(500, "internal error", kind=INTERNAL))
+        return answered(refusal(500, "internal error", kind=INTERNAL))
 
 
-def _answered(told: Refusal) -> web.Response:
+async def _invite_later(_: web.Request) -> None:
+    """Leave ``100 Continue`` to whoever reads the body."""
+
+
+def answered(told: Refusal) -> web.Response:
+    """Write a refusal."""
     return web.Response(
         status=told.status, text=told.body, content_type="application/json", headers=told.headers
     )

@@ -14,11 +14,13 @@ from denv.adapter.answers import Writer
 from denv.adapter.engines.protocol import Engine, EngineFault, EngineInfo
 from denv.adapter.keys import Keys
 from denv.adapter.places import Places
+from denv.adapter.refusals import INTERNAL, INVALID, refusal
 from denv.adapter.requests import VERSIONS, Encoder, Reader
-from denv.adapter.server import Adapter
+from denv.adapter.server import Adapter, answered
 from denv.adapter.settings import AdapterSettings
 from denv.adapter.vocabulary import read_vocabulary
 from denv.errors import HarnessError, UsageError
+from denv.incoming import Listener
 from denv.records import Secret
 
 ENDING_S = 1.0
@@ -37,6 +39,26 @@ class _WithoutQuotes(logging.Filter):
 
 
 _http_log.addFilter(_WithoutQuotes())
+
+
+class _Runner(web.AppRunner):
+    """Runs the application on connections that unpack nothing and refuse in the API's form."""
+
+    async def _make_server(self) -> web.Server:
+        plain = await super()._make_server()
+        return Listener(
+            plain.request_handler,
+            unreadable=_unreadable,
+            logger=_http_log,
+            request_factory=plain.request_factory,
+        )
+
+
+def _unreadable(_: web.BaseRequest, status: int) -> web.Response:
+    what = "internal error" if status >= 500 else "that is no request of HTTP"
+    response = answered(refusal(status, what, kind=INTERNAL if status >= 500 else INVALID))
+    response.force_close()
+    return response
 
 
 async def make_adapter(
@@ -82,13 +104,7 @@ async def serve(adapter: Adapter) -> AsyncIterator[str]:
         The address cannot be listened on.
     """
     settings = adapter.settings
-    runner = web.AppRunner(
-        adapter.app(),
-        access_log=None,
-        logger=_http_log,
-        handler_cancellation=True,
-        shutdown_timeout=ENDING_S,
-    )
+    runner = _Runner(adapter.app(), shutdown_timeout=ENDING_S)
     await runner.setup()
     try:
         await _listen(runner, settings.host, settings.port)

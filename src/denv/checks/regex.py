@@ -16,8 +16,9 @@ from functools import lru_cache
 
 import regex
 
-from denv.checks.text import SHOWN, found, no_text, not_found, readable_text
-from denv.records import Observation, Regex, Score
+from denv.checks.text import END_IN_CONTENT, SHOWN, found, no_text, not_found, readable_text
+from denv.observe.leaks import before_end_marks
+from denv.records import Cause, Observation, Regex, Score
 
 Search = Callable[[str, str], bool]
 """Whether a pattern is found in a text. Raises TimeoutError where that takes too long."""
@@ -33,6 +34,9 @@ def score_regex(check: Regex, answer: Observation, *, search: Search) -> Score:
         return no_text(answer)
     try:
         matched = search(check.pattern, text)
+        rest = None if matched else before_end_marks(text)
+        if rest is not None and search(check.pattern, rest):
+            return Score(False, f"{END_IN_CONTENT}: the text before it would pass", Cause.PARSER)
     except TimeoutError:
         return Score(None, "regex timed out")
     return found(answer) if matched else not_found(answer, _shown(check.pattern))

@@ -3,7 +3,7 @@
 Nothing is stripped, folded or normalised to decide; the hints beside a failure say what would
 have made the texts match. Reasoning is never read. Where it was left in the content, contains
 (and regex) read the text after it and warn, while equals fails: the content as a client sees it
-is another one.
+is another one. So it is with an end token at the content's end.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from dataclasses import replace
 import regex
 
 from denv.checks.numerals import same_number
+from denv.observe.leaks import before_end_marks
 from denv.records import Cause, Contains, Equals, Observation, Score
 
 LEFT_IN_CONTENT = "reasoning left in content"
+
+END_IN_CONTENT = "end token left in content"
 
 EXCERPT = 12
 """Code points shown on each side of a difference."""
@@ -38,6 +41,9 @@ def score_equals(check: Equals, answer: Observation) -> Score:
     if after is not None and check.text in {after, after.lstrip()}:
         reason = f"{LEFT_IN_CONTENT}: the text after the block would pass"
         return Score(False, reason, Cause.PARSER)
+    rest = before_end_marks(text if after is None else after)
+    if rest is not None and check.text in {rest, rest.lstrip() if after is not None else rest}:
+        return Score(False, f"{END_IN_CONTENT}: the text before it would pass", Cause.PARSER)
     warnings = (LEFT_IN_CONTENT,) if after is not None else ()
     got = text if after is None else after
     where = "" if after is None else "in the text after the reasoning, "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from denv.cli.completing import recipes
 from denv.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +44,10 @@ FLAGS = {
 @click.command()
 @click.option("--config", type=FILE, metavar="F", help="adapter.yaml; options here win over it.")
 @click.option(
-    "--recipe", metavar="NAME|DIR", help="Recipe whose settings hold where nothing else says so."
+    "--recipe",
+    metavar="NAME|DIR",
+    shell_complete=recipes,
+    help="Recipe whose settings hold where nothing else says so.",
 )
 @click.option(
     "--engine",

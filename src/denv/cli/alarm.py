@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from denv.cli.completing import ALARMS
 from denv.cli.texts import check_texts
 
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -44,7 +45,7 @@ def list_(**options: Any) -> int:
 
 
 @alarm.command()
-@click.argument("alarm_id", metavar="ID")
+@click.argument("alarm_id", metavar="ID", shell_complete=ALARMS)
 @click.option("--by", required=True, metavar="NAME", help="Who resolves it.")
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept with the alarm.")
 @click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")

@@ -6,12 +6,11 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -27,7 +26,8 @@ from denv.alarms import (
     make_sink,
     sinks_of,
 )
-from denv.alarms.payloads import record, timestamp
+from denv.alarms.documents import document_of
+from denv.alarms.payloads import timestamp
 from denv.cli import loop
 from denv.errors import DeliveryError, UsageError
 from denv.release import Release, load_release
@@ -101,7 +101,7 @@ def show_alarms(*, only_open: bool, as_json: bool, store: Path | None) -> int:
             for alarm in alarms.list_alarms(only_open=only_open)
         ]
     if as_json:
-        document = {"schema": SCHEMA, "alarms": [_document(*each) for each in found]}
+        document = {"schema": SCHEMA, "alarms": [document_of(*each) for each in found]}
         click.echo(escaped(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)))
         return 0
     for alarm, deliveries in found:
@@ -110,23 +110,6 @@ def show_alarms(*, only_open: bool, as_json: bool, store: Path | None) -> int:
     if not found:
         click.echo("no open alarm" if only_open else "no alarm")
     return 0
-
-
-def _document(alarm: Alarm, deliveries: list[DeliveryRecord]) -> Mapping[str, Any]:
-    return {
-        **record(alarm),
-        "deliveries": [
-            {
-                "sink": each.sink,
-                "action": each.action.value,
-                "state": each.state.value,
-                "attempts": each.attempts,
-                "last_error": each.last_error,
-                "delivered": None if each.delivered is None else timestamp(each.delivered),
-            }
-            for each in deliveries
-        ],
-    }
 
 
 def _lines(alarm: Alarm, deliveries: list[DeliveryRecord]) -> Iterator[str]:

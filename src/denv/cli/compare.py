@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from denv.cli.completing import RUNS
 from denv.cli.parity import FOLDER
 from denv.errors import UsageError
 from denv.report.model import Document
@@ -16,8 +17,8 @@ MOST_SHOWN = 50
 
 
 @click.command()
-@click.argument("one", metavar="A")
-@click.argument("other", metavar="B")
+@click.argument("one", metavar="A", shell_complete=RUNS)
+@click.argument("other", metavar="B", shell_complete=RUNS)
 @click.option("--common", is_flag=True, help="Compare the cases that different suites share.")
 @click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
 @click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")

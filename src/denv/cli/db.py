@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from denv.cli.parity import FOLDER
-from denv.errors import UsageError
+from denv.errors import StoreError, UsageError
 
 STORE = click.option(
     "--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME."
@@ -70,7 +70,11 @@ def check(store: Path | None, *, as_json: bool) -> int:
             form = form_of(connection)
         faults, counts = [], {}
         if form.is_present:
-            faults, counts = faults_of(database), counts_of(database)
+            faults = faults_of(database)
+            try:
+                counts = counts_of(database)
+            except StoreError as error:
+                faults.append(str(error))
         elif form.revision is None:
             faults = ["there are no data yet"]
         else:
@@ -91,6 +95,9 @@ def check(store: Path | None, *, as_json: bool) -> int:
 
 
 def _show(found: dict[str, Any]) -> None:
+    if found["form"] is None:
+        click.echo(f"{found['database']}: {found['faults'][0]}, so there is nothing to check")
+        return
     click.echo(f"{found['database']}: form {found['form']!r}")
     for name, count in found["rows"].items():
         if count:
@@ -147,6 +154,7 @@ def prune(
     """
     from denv.release import parse_duration
     from denv.store.revisions import require_present
+    from denv.store.tokens_sql import SqlTokens
     from denv.store.upkeep import prunable
     from denv.store.upkeep import prune as take_away
 
@@ -162,6 +170,7 @@ def prune(
             click.echo(f"{old.what} {old.name} of {day}, {old.size / 1e6:,.1f} MB")
         if not dry_run:
             take_away(database, gone)
+            SqlTokens(database).end_old_sessions(time.time())
     verb = "would go" if dry_run else "taken away"
     click.echo(f"{len(gone)} {verb}, {sum(old.size for old in gone) / 1e6:,.1f} MB", err=True)
     return 0

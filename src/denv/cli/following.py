@@ -7,8 +7,9 @@ import time
 from rich.console import Console
 from rich.live import Live
 
-from denv.cli.rollview import now_document, view_of
+from denv.cli.rollview import view_of
 from denv.rollout import states
+from denv.rollout.documents import now_document
 from denv.store import RolloutRecord, SqlStore
 
 POLL_S = 0.5

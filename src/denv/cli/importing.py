@@ -12,6 +12,7 @@ import click
 from denv.cli.outputs import check_files, check_targets, is_standard_output, write_text
 from denv.cli.texts import check_texts
 from denv.errors import UsageError
+from denv.release import read_text
 from denv.report.text import escaped, line
 from denv.suite import dump_case
 from denv.suite.imports import (
@@ -74,15 +75,15 @@ def import_(file: Path, *, form: str, out: str, compare: Any, as_json: bool) -> 
 
 def read_openai_evals_file(file: Path, compare: Any = "match") -> Imported:
     """Read the samples of an eval."""
-    return read_openai_evals(_text(file), source=str(file), comparison=compare)
+    return read_openai_evals(read_text(file, most=MAX_BYTES), source=str(file), comparison=compare)
 
 
 def _read_kvv_file(file: Path) -> Imported:
-    return read_kvv(_text(file), source=str(file))
+    return read_kvv(read_text(file, most=MAX_BYTES), source=str(file))
 
 
 def _read_promptfoo_file(file: Path) -> Imported:
-    config = _value(file, _text(file))
+    config = _value(file, read_text(file, most=MAX_BYTES))
     if not isinstance(config, dict):
         raise UsageError(f"{file}: not a mapping of keys to values")
     return read_promptfoo(config, source=str(file), read=_named_files(file.parent))
@@ -91,7 +92,9 @@ def _read_promptfoo_file(file: Path) -> Imported:
 def _read_inspect_file(file: Path) -> Imported:
     source = str(file)
     if file.suffix != ".eval":
-        return read_inspect(*open_json(_text(file), source=source), source=source)
+        return read_inspect(
+            *open_json(read_text(file, most=MAX_BYTES), source=source), source=source
+        )
     try:
         with file.open("rb") as stream:
             return read_inspect(*open_archive(stream, source=source), source=source)
@@ -105,21 +108,6 @@ _READERS: Mapping[str, Callable[[Path], Imported]] = {
     "openai-evals": read_openai_evals_file,
     "inspect": _read_inspect_file,
 }
-
-
-def _text(file: Path, most: int = MAX_BYTES) -> str:
-    try:
-        with file.open("rb") as stream:
-            raw = stream.read(most + 1)
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
-    if len(raw) > most:
-        raise UsageError(f"{file}: larger than {most // 1024**2} MiB")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{file}:{line}: not UTF-8") from None
 
 
 def _value(file: Path, text: str) -> Any:
@@ -143,7 +131,7 @@ def _named_files(folder: Path) -> Callable[[str], Any]:
             raise UncarriedError(f"names a file that is not read here: {written[:60]}")
         path = folder / name
         try:
-            text = _text(path, MAX_NAMED_BYTES)
+            text = read_text(path, most=MAX_NAMED_BYTES)
             if path.suffix == ".jsonl":
                 return [json.loads(each) for each in text.split("\n") if each.strip()]
             if path.suffix in {".yaml", ".yml"}:

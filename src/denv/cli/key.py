@@ -56,7 +56,7 @@ def show(*, file: Path | None, store: Path | None) -> int:
 
 
 def _path(given: Path | None, store: Path | None) -> Path:
-    from denv.cli.publishing import KEY
+    from denv.publish.issuing import KEY
     from denv.store import data_folder
 
     return given or data_folder(store) / KEY

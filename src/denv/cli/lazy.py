@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 
 class LazyGroup(click.Group):
@@ -19,6 +20,20 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands without importing them."""
         return sorted({*self._lazy, *super().list_commands(ctx)})
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer the commands that are imported on demand by their names alone, and import none.
+
+        To import them all for what they say of themselves takes longer than somebody waits.
+        """
+        known = {name: each for name, each in self.commands.items() if not each.hidden}
+        offered = [
+            CompletionItem(name, help=known[name].get_short_help_str() if name in known else None)
+            for name in sorted({*self._lazy, *known})
+            if name.startswith(incomplete)
+        ]
+        # Options; the group's own completion would import the commands.
+        return [*offered, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command that is asked for."""

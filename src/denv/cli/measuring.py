@@ -12,6 +12,7 @@ import click
 from rich.console import Console, RenderableType
 
 from denv.cli import loop
+from denv.cli.completing import MEASURES
 from denv.cli.outputs import check_files, check_targets, write_text
 from denv.cli.parity import FILE, FOLDER, pace_options
 from denv.cli.plan import both_sides
@@ -48,6 +49,7 @@ def measure_options(function: F) -> F:
             click.option(
                 "--resume",
                 metavar="ID",
+                shell_complete=MEASURES,
                 help="Continue, the other options being the same: asks only what has no answer.",
             ),
             click.option("--json", "json_file", metavar="F", help="Write the document (- stdout)."),

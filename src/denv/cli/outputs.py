@@ -10,6 +10,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from denv.cli.stepsummary import OPTION as STEP_SUMMARY
+from denv.cli.stepsummary import append_summary, summary_file
 from denv.errors import HarnessError, UsageError
 from denv.report import Report, write_html, write_json, write_junit, write_markdown
 from denv.report.output import descriptor_of, opened
@@ -32,7 +34,7 @@ def check_outputs(options: Mapping[str, Any]) -> None:
     UsageError
         Names the option, and the folder that is missing or cannot be written.
     """
-    check_targets(_targets(options))
+    check_targets({**_targets(options), STEP_SUMMARY: summary_file(options)})
 
 
 def check_targets(given: Mapping[str, str | Path | None]) -> None:
@@ -188,6 +190,10 @@ def write_outputs(report: Report, options: Mapping[str, Any]) -> dict[str, str]:
             except OSError as error:
                 raise HarnessError(f"--{name.lower()} {target}: {error.strerror}") from error
             written[name] = str(target)
+    summary = summary_file(options)
+    if summary is not None:
+        append_summary(report, summary)
+        written["Step summary"] = str(summary)
     return written
 
 

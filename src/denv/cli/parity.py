@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from denv.cli.completing import RUNS, recipes
 from denv.cli.lazy import LazyGroup
 from denv.cli.sides import side_options
 from denv.cli.texts import check_texts
@@ -49,7 +50,12 @@ def suite_options(function: Command) -> Command:
     for option in reversed(
         (
             click.option("--suite", type=FILE, metavar="S.jsonl", help="The suite's file."),
-            click.option("--recipe", metavar="NAME|PATH", help="Take all from a recipe instead."),
+            click.option(
+                "--recipe",
+                metavar="NAME|PATH",
+                shell_complete=recipes,
+                help="Take all from a recipe instead.",
+            ),
             click.option("--release", type=FILE, metavar="R.yaml", help="Take all from a release."),
             click.option(
                 "--pass",
@@ -141,13 +147,21 @@ def pace_options(function: Command) -> Command:
     "--reference-max-age", metavar="24h", help="Use the reference's earlier answers up to this old."
 )
 @click.option("--fail-fast", is_flag=True, help="Stop when no remaining case could save the run.")
-@click.option("--resume", metavar="RUN", help="Continue a run; asks only what was not answered.")
+@click.option(
+    "--resume",
+    metavar="RUN",
+    shell_complete=RUNS,
+    help="Continue a run; asks only what was not answered.",
+)
 @click.option("--offline", is_flag=True, help="Send nothing: answers come from earlier runs.")
 @click.option("--json", "json_file", metavar="F", help="Write the report as JSON (- for stdout).")
 @click.option("--html", "html_file", type=FILE, metavar="F", help="Write it as one web page.")
 @click.option("--junit", "junit_file", type=FILE, metavar="F", help="Write it as JUnit XML.")
 @click.option(
     "--markdown", "markdown_file", type=FILE, metavar="F", help="Write a CI step summary."
+)
+@click.option(
+    "--step-summary", is_flag=True, help="Append that to the step's summary in GitHub Actions."
 )
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")

@@ -30,7 +30,16 @@ NEVER_STORED = frozenset({"stage_header", "reference_header"})
 """Header values may be secrets: a resumed run must be given them again."""
 
 NOT_A_SETTING = frozenset(
-    {"resume", "json_file", "html_file", "junit_file", "markdown_file", "quiet", "store"}
+    {
+        "resume",
+        "json_file",
+        "html_file",
+        "junit_file",
+        "markdown_file",
+        "step_summary",
+        "quiet",
+        "store",
+    }
 )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
@@ -16,13 +15,6 @@ from denv.release import parse_duration
 from denv.report import Report
 from denv.report.text import line
 from denv.store import Publication, RunRecord, SqlStore
-from denv.suite import Suite, load_suite
-
-if TYPE_CHECKING:
-    from denv.publish.keys import CryptoSigner
-
-KEY = "publisher.key"
-"""The data folder's own key."""
 
 _DAY_S = 86_400
 _UNSIGNED = (
@@ -46,39 +38,27 @@ def publish(
     UsageError
         The run, its suite, its key or a span of time cannot be used as asked.
     """
-    from denv.publish.document import Terms, public_report
     from denv.publish.folder import write_folder
-    from denv.publish.hiding import Hiding
-    from denv.publish.serving import publish as keep
+    from denv.publish.issuing import Wanted, issue_of
 
-    suite, now = _suite(options, record), time.time()
-    terms = Terms(
-        published=datetime.fromtimestamp(now, UTC),
-        hiding=Hiding.of(record.settings["identity"], secrets=_keys_of(record)),
+    span = None if options["expires"] is None else parse_duration(options["expires"])
+    wanted = Wanted(
         stale_days=_days(options["stale_after"]),
         indexed=options["indexed"],
+        with_suite=options["with_suite"],
+        key=options["key"],
+        suite=options["suite"],
     )
-    expires = None if options["expires"] is None else now + parse_duration(options["expires"])
-    signer = _signer(options["key"], folder)
-    place = store.log.place(record.run)
-    public = public_report(report, suite, terms=terms, place=place)
-    beside = suite if options["with_suite"] else None
+    issue = issue_of(report, record, wanted, store=store, folder=folder, now=time.time())
     if options["out"] is not None:
-        for path in write_folder(public, options["out"], signer=signer, suite=beside).values():
+        for path in write_folder(
+            issue.report, options["out"], signer=issue.signer, suite=issue.suite
+        ).values():
             _say(f"wrote {path}")
     else:
-        kept = keep(
-            public,
-            store.publications,
-            run=record.run,
-            place=place,
-            created=now,
-            expires=expires,
-            signer=signer,
-            suite=beside,
-        )
+        kept = issue.keep(store, expires_s=span)
         Console().print(_address(kept, folder), markup=False, highlight=False, soft_wrap=True)
-    if signer is None:
+    if issue.signer is None:
         _say(_UNSIGNED)
 
 
@@ -121,33 +101,8 @@ def _say(text: str) -> None:
     Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def _suite(options: Mapping[str, Any], record: RunRecord) -> Suite:
-    path = options["suite"] or record.settings["options"].get("suite")
-    if path is None:
-        raise UsageError(f"run {record.run} does not say where its suite is: name it by --suite")
-    if not Path(path).is_file() and options["suite"] is None:
-        raise UsageError(f"the suite of run {record.run} is gone from {path}: name it by --suite")
-    return load_suite(path)
-
-
-def _keys_of(record: RunRecord) -> list[str]:
-    """Give the values of variables that hold the run's keys, as far as they are set."""
-    kept = record.settings["options"]
-    names = [kept.get(f"{side}_key_env") for side in ("stage", "reference")]
-    return [value for name in names if name and (value := os.environ.get(name))]
-
-
 def _days(text: str | None) -> int:
     days = 30 if text is None else parse_duration(text) / _DAY_S
     if days < 1 or days != int(days) or days > 3650:
         raise UsageError(f"--stale-after {text}: whole days from 1d to 3650d")
     return int(days)
-
-
-def _signer(given: Path | None, folder: Path) -> CryptoSigner | None:
-    from denv.publish.keys import load_signer
-
-    path = given or folder / KEY
-    if given is None and not path.exists():
-        return None
-    return load_signer(path)

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from denv.cli.completing import recipes
+
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
 
 
@@ -43,7 +45,7 @@ def list_recipes(*, as_json: bool) -> None:
 
 
 @recipe.command()
-@click.argument("name", metavar="NAME|PATH")
+@click.argument("name", metavar="NAME|PATH", shell_complete=recipes)
 @AS_JSON
 def show(name: str, *, as_json: bool) -> None:
     """Show all of one recipe, and what its number of cases can prove."""
@@ -58,7 +60,7 @@ def show(name: str, *, as_json: bool) -> None:
 
 
 @recipe.command()
-@click.argument("name", metavar="NAME|PATH")
+@click.argument("name", metavar="NAME|PATH", shell_complete=recipes)
 @AS_JSON
 def check(name: str, *, as_json: bool) -> int:
     """Check that a recipe is complete: each case passes its right answer and fails its wrong one.

@@ -6,17 +6,21 @@ from typing import Any
 
 import click
 
+from denv.cli.completing import RUNS
 from denv.cli.parity import FILE, FOLDER
 from denv.cli.texts import check_texts
 
 
 @click.command()
-@click.argument("run", required=False)
+@click.argument("run", required=False, shell_complete=RUNS)
 @click.option("--json", "json_file", metavar="F", help="Write the report as JSON (- for stdout).")
 @click.option("--html", "html_file", type=FILE, metavar="F", help="Write it as one web page.")
 @click.option("--junit", "junit_file", type=FILE, metavar="F", help="Write it as JUnit XML.")
 @click.option(
     "--markdown", "markdown_file", type=FILE, metavar="F", help="Write a CI step summary."
+)
+@click.option(
+    "--step-summary", is_flag=True, help="Append that to the step's summary in GitHub Actions."
 )
 @click.option("--public", is_flag=True, help="Make what anybody may see: served, or in --out.")
 @click.option("--out", type=FOLDER, metavar="DIR", help="Where the public files go.")

@@ -16,11 +16,11 @@ from rich.console import Console
 from denv.cli import following, loop
 from denv.cli.outputs import check_outputs
 from denv.cli.rolllist import list_of
-from denv.cli.rollview import now_document, summary_of
 from denv.cli.temporal import found_connection
 from denv.errors import UsageError
 from denv.release import Release, load_release
 from denv.report.output import opened
+from denv.rollout.documents import now_document, summary_of
 from denv.store import Override, RolloutRecord, SqlStore, data_folder, open_store
 
 INTERRUPTED = 130

@@ -20,7 +20,7 @@ WIDE = 100
 
 
 def list_of(rows: Sequence[Mapping[str, Any]], *, width: int) -> RenderableType:
-    """Draw rows of :func:`denv.cli.rollview.summary_of`; stages are in the order of the newest."""
+    """Draw rows of :func:`~denv.rollout.documents.summary_of`; stages by the newest first."""
     if not rows:
         return Text("no rollout")
     stages = dict.fromkeys(row["stage"] for row in rows)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from denv.cli.completing import ROLLOUTS
 from denv.cli.parity import FILE, FOLDER
 from denv.cli.temporal import temporal_options
 from denv.cli.texts import check_texts
@@ -15,7 +16,7 @@ STORE = click.option(
     "--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME."
 )
 BY = click.option("--by", metavar="NAME", help="Who says so; left out: the user's name.")
-ID = click.argument("rollout", required=False, metavar="[ID]")
+ID = click.argument("rollout", required=False, metavar="[ID]", shell_complete=ROLLOUTS)
 
 
 @click.group()
@@ -112,7 +113,7 @@ def cancel(**options: Any) -> int:
 
 
 @rollout.command()
-@click.argument("rollout", metavar="ID")
+@click.argument("rollout", metavar="ID", shell_complete=ROLLOUTS)
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it is shown in the log.")
 @BY
 @STORE

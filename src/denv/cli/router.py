@@ -60,7 +60,7 @@ def _settings(options: dict[str, Any]) -> RouterSettings:
     """Read the file; what the command line names wins, its files taken from where it is given."""
     from denv.errors import UsageError
     from denv.release import load_settings, parse_duration
-    from denv.router.settings import RouterSettings, split_address
+    from denv.router.settings import RouterSettings, check_apart, split_address
 
     settings = load_settings(options["config"], RouterSettings)
     won: dict[str, Any] = {}
@@ -75,7 +75,12 @@ def _settings(options: dict[str, Any]) -> RouterSettings:
         won["table"] = str(Path(options["table"]).absolute())
     if options["drain"] is not None:
         won["drain"] = parse_duration(options["drain"])
-    return settings.model_copy(update=won)
+    settings = settings.model_copy(update=won)
+    try:
+        check_apart(settings.listen, settings.admin)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return settings
 
 
 def _say(line: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from denv.cli.completing import SCHEDULES
 from denv.cli.parity import FILE, FOLDER
 from denv.cli.temporal import temporal_options
 from denv.cli.texts import check_texts
@@ -15,7 +16,7 @@ from denv.rollout.schedules.timing import FailAlarm, Overlap
 STORE = click.option(
     "--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME."
 )
-NAME = click.argument("name", metavar="NAME")
+NAME = click.argument("name", metavar="NAME", shell_complete=SCHEDULES)
 JSON = click.option("--json", "as_json", is_flag=True, help="Write it as JSON.")
 
 

@@ -15,7 +15,7 @@ import click
 
 from denv.cli import loop
 from denv.cli.outputs import check_targets
-from denv.cli.scheduleview import document_of, lines_of, row_of
+from denv.cli.scheduleview import lines_of, row_of
 from denv.cli.sides import read
 from denv.cli.temporal import found_connection
 from denv.errors import HarnessError, ScheduleExistsError, UsageError
@@ -23,7 +23,7 @@ from denv.release import load_release, parse_duration
 from denv.report.output import opened
 from denv.report.text import escaped, line
 from denv.rollout.plan import Plan, freeze, recipe_of
-from denv.rollout.schedules.pausing import go_on
+from denv.rollout.schedules.documents import document_of
 from denv.rollout.schedules.sentinel import glance_of
 from denv.rollout.schedules.timing import FailAlarm, Overlap, Timing, check_name
 from denv.store import ScheduleRecord, SqlStore, data_folder, open_store
@@ -31,7 +31,6 @@ from denv.store import ScheduleRecord, SqlStore, data_folder, open_store
 if TYPE_CHECKING:
     from denv.rollout.engine.connection import Client
 
-MOST_NOTE = 400
 MOST_DRAWN = 100_000
 
 Options = Mapping[str, Any]
@@ -187,16 +186,16 @@ def _draw(target: Path, record: ScheduleRecord, history: Any) -> None:
 
 def pause_command(options: Options) -> int:
     """Let it rest."""
-    note = options["note"].strip()
-    if len(note) > MOST_NOTE or not note.isprintable():
-        raise UsageError(f"--note must be a text of one line, up to {MOST_NOTE} characters")
+    from denv.rollout.engine import schedule_orders
+
+    try:
+        note = schedule_orders.check_note(options["note"])
+    except UsageError as error:
+        raise UsageError(f"--note: {error}") from None
 
     async def pause(client: Client, store: SqlStore, queue: str) -> None:
-        from denv.rollout.engine import schedules
-
         _find(store, options["name"])
-        await schedules.pause(client, options["name"], note=note)
-        store.schedules.pause_schedule(options["name"], note=note)
+        await schedule_orders.pause(client, store, options["name"], note=note)
 
     _with_engine(options, pause)
     click.echo(line(f"{options['name']}: paused: {note}"))
@@ -208,12 +207,10 @@ def resume_command(options: Options) -> int:
     name = options["name"]
 
     async def resume(client: Client, store: SqlStore, queue: str) -> None:
-        from denv.rollout.engine import schedules
+        from denv.rollout.engine import schedule_orders
 
-        if _find(store, name).paused is None:
-            raise UsageError(f"schedule {name} is not paused")
-        await go_on(store, name, now=time.time())
-        await schedules.resume(client, name)
+        _find(store, name)
+        await schedule_orders.resume(client, store, name, now=time.time())
 
     _with_engine(options, resume)
     click.echo(line(f"{name}: goes on with its next slot"))
@@ -225,11 +222,16 @@ def trigger_command(options: Options) -> int:
     name = options["name"]
 
     async def trigger(client: Client, store: SqlStore, queue: str) -> str:
-        from denv.rollout.engine import schedules
+        from denv.rollout.engine import schedule_orders
 
         _find(store, name)
-        return await schedules.trigger(
-            client, name, queue=queue, rebase=options["new_baseline"], now=datetime.now(UTC)
+        return await schedule_orders.trigger(
+            client,
+            store,
+            name,
+            queue=queue,
+            rebase=options["new_baseline"],
+            now=datetime.now(UTC),
         )
 
     found = _with_engine(options, trigger)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +40,15 @@ PORT = 8090
     "allow_hosts",
     multiple=True,
     metavar="NAME",
-    help="A name besides --host and localhost that callers of gates may use; may be repeated.",
+    help="A name besides --host and localhost that callers may use; may be repeated.",
+)
+@click.option(
+    "--behind-tls",
+    is_flag=True,
+    help="Browsers reach the pages by TLS, which a proxy ends: cookies are sent over it alone.",
+)
+@click.option(
+    "--no-engine", is_flag=True, help="Serve the pages alone: nothing is carried out here."
 )
 @click.option(
     "--temporal-port",
@@ -49,18 +60,21 @@ PORT = 8090
 @temporal_options
 @click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")
 def serve(**options: Any) -> int:
-    """Carry out rollouts, alarms and schedules; answer /health and gates.
+    """Carry out rollouts, alarms and schedules; serve pages, the API, metrics and gates.
 
-    Runs Temporal's own server beside the data, or works for --temporal. Ends at SIGTERM or
-    SIGINT: what is under way is gone on with by the next one.
+    Runs Temporal's own server beside the data, or works for --temporal; with --no-engine
+    neither. Whoever reads a page needs a token: see denv token. Ends at SIGTERM or SIGINT: what
+    is under way is gone on with by the next one.
 
     Exit codes: 0 ended as asked, 2 usage error, 4 error.
     """
-    connection = given_connection(options)
+    _require_serve()
+    connection = _connection(options)
     from denv.cli import loop
     from denv.cli.running import stopped_by_signals
+    from denv.serve.app import PageSettings
+    from denv.serve.hosts import is_loopback
     from denv.serve.log import log_in_lines
-    from denv.serve.pages import PageSettings
     from denv.serve.serving import ServeSettings
     from denv.serve.serving import serve as serve_all
 
@@ -70,14 +84,17 @@ def serve(**options: Any) -> int:
         pages=PageSettings(
             host=options["host"],
             port=options["port"],
-            data=folder,
             releases=options["releases"],
             token=_token(options),
             allow_hosts=options["allow_hosts"],
+            behind_tls=options["behind_tls"],
         ),
         temporal=connection,
         temporal_port=options["temporal_port"],
         queue=options["queue"] or "denv",
+        engine=not options["no_engine"],
+        # Only whoever sits at this machine may see it: it lets in at once.
+        invites=is_loopback(options["host"]) and sys.stderr.isatty(),
     )
 
     log_in_lines()
@@ -92,16 +109,34 @@ def serve(**options: Any) -> int:
     return 0
 
 
-def _ready(serving: Any) -> str:
-    return f"serving {serving.pages} (Temporal at {serving.temporal}, process {serving.pid})"
+def _ready(ready: Any) -> str:
+    engine = "no engine" if ready.temporal is None else f"Temporal at {ready.temporal}"
+    said = f"serving {ready.url} ({engine}, process {os.getpid()})"
+    if ready.sign_in is not None:
+        said += f"\nsign in, once within ten minutes: {ready.sign_in}"
+    return said
+
+
+def _require_serve() -> None:
+    """Say in one line how to get what serves pages where it is missing."""
+    for name in ("uvicorn", "fastapi", "limits", "python_multipart"):
+        if find_spec(name) is None:
+            raise UsageError(f"{name} is not installed: pip install 'denv-parity[serve]'")
+
+
+def _connection(options: Mapping[str, Any]) -> Any:
+    """Give the Temporal server to work for; none is asked for where pages are served alone."""
+    if not options["no_engine"]:
+        return given_connection(options)
+    if options["temporal"] is not None or options["temporal_port"]:
+        raise UsageError("--no-engine needs no Temporal server")
+    return None
 
 
 def _token(options: Mapping[str, Any]) -> Any:
     if options["releases"] is None:
         if options["token_file"] is not None:
             raise UsageError("--token-file guards gates: name their --releases")
-        if options["allow_hosts"]:
-            raise UsageError("--allow-host is for gates: name their --releases")
         return None
     from denv.serve.gatehook import token_for
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from denv.cli.completing import recipes
 from denv.cli.outputs import check_files, check_targets, is_standard_output
 from denv.cli.texts import check_texts
 from denv.errors import UsageError
@@ -20,7 +21,13 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("vary")
-@click.option("--recipe", required=True, metavar="NAME", help="Whose cases are varied.")
+@click.option(
+    "--recipe",
+    required=True,
+    metavar="NAME",
+    shell_complete=recipes,
+    help="Whose cases are varied.",
+)
 @click.option(
     "--seed-file",
     required=True,

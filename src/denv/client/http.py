@@ -261,6 +261,17 @@ def proxy_for(url: URL) -> URL | None:
     return proxy
 
 
+def trusted() -> ssl.SSLContext:
+    """Give the certificate authorities that are trusted when no CA file is named for a side.
+
+    Raises
+    ------
+    UsageError
+        For a file that the environment names and that cannot be read.
+    """
+    return _tls_context(_ca_files(None))
+
+
 def _ca_files(explicit: Path | str | None) -> tuple[Path, ...]:
     named: list[tuple[str, Path | str | None]] = [("the CA file", explicit)]
     named += [(name, os.environ.get(name)) for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")]

@@ -50,7 +50,7 @@ def read_key_file(path: Path | str) -> Secret:
         raise UsageError(f"{where} cannot be read: {os.strerror(error.errno or 0)}") from None
     try:
         _check_private(os.fstat(handle), where, path)
-        raw = os.read(handle, _MAX_KEY_BYTES)
+        raw = os.read(handle, _MAX_KEY_BYTES + 1)
     finally:
         os.close(handle)
     try:
@@ -72,6 +72,8 @@ def _checked_key(value: str, where: str) -> Secret:
     key = value.strip()
     if not key:
         raise UsageError(f"{where} holds no key")
+    if len(key) > _MAX_KEY_BYTES:
+        raise UsageError(f"{where} holds more than {_MAX_KEY_BYTES} bytes, which no key has")
     if not all(33 <= ord(character) <= 126 for character in key):
         raise UsageError(
             f"{where} holds a space, line break or other character that no key may have"

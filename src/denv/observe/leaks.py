@@ -1,4 +1,4 @@
-"""Tool calls that stand in a text as text, recognised only to name a cause.
+"""What a parser left standing in a text: tool calls and end tokens, known only to name a cause.
 
 Every search is a plain find or a bounded number of parses, so the time is linear.
 """
@@ -12,13 +12,23 @@ from denv.records import Json
 _MARKERS = (
     "<tool_call>", "<function=", "<|tool_calls_section_begin|>", "<|tool_call_begin|>",
     "tool▁calls▁begin", "tool▁call▁begin", "<|python_tag|>", "<|channel|>commentary to=functions.",
+    "<|channel|>analysis to=functions.",
     "<|start|>assistant to=functions.", "<｜DSML｜", "<|DSML|", "<minimax:tool_call>",
     "<function_calls>", "<|tool_call_start|>", "<|tool_call>", "<|tool_call|>", "<tool_calls>",
     "<TOOLCALL>", "<start_function_call>", "<|START_ACTION|>", "<|action_start|>", "<arg_key>",
     "<invoke name=",
 )  # fmt: skip
 _BRACKET_MARKERS = ("[TOOL_CALLS]", "[TOOL_CALL]", "functools[")
-_OTHER_MARKERS = ("✿FUNCTION✿", "commentary to=functions.")
+_OTHER_MARKERS = ("✿FUNCTION✿", "commentary to=functions.", "analysis to=functions.")
+
+_END_MARKS = (
+    "<|return|>", "<|call|>", "<|end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>",
+    "<|im_end|>", "<|endoftext|>", "<｜end▁of▁sentence｜>", "<end_of_turn>", "<turn|>", "<eos>",
+    "</s>", "[EOS]", "<|eot|>", "<|user|>", "<|observation|>", "<|END_OF_TURN_TOKEN|>", "[e~[",
+)  # fmt: skip
+"""Tokens by which models end their answers, which no parser leaves to a client."""
+
+_MOST_MARKS = 4
 
 _SEARCHED = 200_000
 _ATTEMPTS = 32
@@ -41,6 +51,17 @@ def call_form(text: str | None) -> str | None:
         if marker in text:
             return marker
     return "json" if "{" in text and _holds_json_call(text[:_SEARCHED]) else None
+
+
+def before_end_marks(text: str) -> str | None:
+    """Give a text without the end tokens at its end, None where there are none."""
+    rest = text.rstrip()
+    for _ in range(_MOST_MARKS):
+        mark = next((mark for mark in _END_MARKS if rest.endswith(mark)), None)
+        if mark is None:
+            break
+        rest = rest.removesuffix(mark)
+    return None if rest == text.rstrip() else rest
 
 
 def _holds_json_call(text: str) -> bool:

@@ -47,6 +47,7 @@ from denv.release.settings import (
     Stage,
     release_schema,
 )
+from denv.release.texts import read_text
 
 __all__ = [
     "HEADER_NAME",
@@ -88,5 +89,6 @@ __all__ = [
     "parse_rate",
     "parse_share",
     "parse_thresholds",
+    "read_text",
     "release_schema",
 ]

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from denv.errors import ReleaseError
 from denv.release.nodes import Document, KeyPath, dotted, read_document
 from denv.release.settings import Release, ReleaseSettings
+from denv.release.texts import read_text
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -81,27 +82,12 @@ def load_settings(path: Path, model: type[M]) -> M:
     ReleaseError
         With up to 20 lines, each ``file:line: key: what is wrong``.
     """
-    document = read_document(_text(path))
+    document = read_document(read_text(path, most=MAX_BYTES, error=ReleaseError))
     faults = list(document.faults)
     settings = None if faults else _validated(document, model, faults, folder=path.parent)
     if settings is None:
         raise ReleaseError("\n".join(_sentences(path, faults)))
     return settings
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise ReleaseError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(raw) > MAX_BYTES:
-        raise ReleaseError(f"{path}: longer than {MAX_BYTES // 1024} KiB, which no release is")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise ReleaseError(f"{path}:{line}: not UTF-8") from None
 
 
 def _validated(
@@ -115,8 +101,19 @@ def _validated(
         return model.model_validate(document.value, context={"folder": folder})
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False)
-        faults.extend(_fault(detail, document, model) for detail in details)
+        faults.extend(
+            _fault(detail, document, model)
+            for detail in details
+            if not _follows(detail, [each["loc"] for each in details])
+        )
         return None
+
+
+def _follows(detail: ErrorDetails, places: list[KeyPath]) -> bool:
+    """Whether a list is too short only because entries of it were refused, which is told."""
+    place = detail["loc"]
+    inside = any(len(each) > len(place) and each[: len(place)] == place for each in places)
+    return detail["type"] == "too_short" and inside
 
 
 def _fault(

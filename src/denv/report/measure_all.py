@@ -41,36 +41,44 @@ _STYLES = {"faithful": "bold green", "different": "bold red", "undecided": "bold
 def render(document: Document) -> RenderableType:
     """Show the verdict of all and why, then each part that was measured."""
     verdict = document["verdict"]
-    parts: list[RenderableType] = []
+    blocks: list[RenderableType] = []
     for name, renderer in RENDERERS.items():
         if document[name] is not None:
             shown = {**document, **document[name]}
-            parts += [Text(name.upper(), style="bold"), renderer(shown), Text()]
-    parts.append(Text(verdict.upper(), style=_STYLES[verdict]))
-    parts += [
+            blocks += [Text(name.upper(), style="bold"), renderer(shown), Text()]
+    blocks.append(Text(verdict.upper(), style=_STYLES[verdict]))
+    blocks += [
         Padding(Text(line(reason, 500), overflow="fold"), (0, 0, 0, 2))
         for reason in document["reasons"]
     ]
-    parts.append(Padding(Text(_level(document), style="dim"), (0, 0, 0, 2)))
-    return Group(*parts)
+    blocks.append(Padding(Text(_level(document), style="dim"), (0, 0, 0, 2)))
+    return Group(*blocks)
 
 
 def page(document: Document) -> str:
     """Give the document as one web page that needs nothing else: the verdict, then each part."""
+    return measure_page(document, head(document), parts(document))
+
+
+def head(document: Document) -> Part:
+    """Give the verdict of all with what it says."""
     verdict = document["verdict"]
-    head = Part(
+    return Part(
         title="measure all",
         verdict=verdict,
         says=VERDICTS[verdict],
         reasons=document["reasons"],
         summary=_level(document),
     )
-    parts = [
+
+
+def parts(document: Document) -> list[Part]:
+    """Give each part that was measured, for a page."""
+    return [
         part({**document, **document[name]})
         for name, part in PARTS.items()
         if document[name] is not None
     ]
-    return measure_page(document, head, parts)
 
 
 def _level(document: Document) -> str:

@@ -78,7 +78,7 @@ def measure_page(document: Document, head: Part, parts: Sequence[Part] = ()) -> 
             document=document,
             head=head,
             parts=parts,
-            settings=list(_settings(document)),
+            settings=list(settings_of(document)),
             tones=TONES,
             style=Markup(_style() + pictures.STYLE),  # noqa: S704 - files of this package
         )
@@ -86,7 +86,7 @@ def measure_page(document: Document, head: Part, parts: Sequence[Part] = ()) -> 
     return without_surrogates(html)
 
 
-def _settings(document: Document) -> Iterator[tuple[str, Mapping[str, Json]]]:
+def settings_of(document: Document) -> Iterator[tuple[str, Mapping[str, Json]]]:
     """Give the settings, those of each part by themselves."""
     plain = {k: v for k, v in document["settings"].items() if not isinstance(v, Mapping)}
     margins = document.get("margin")

@@ -21,7 +21,8 @@ from denv.router.refusals import RefusedError
 from denv.router.settings import RouterSettings
 
 _GONE = "the replica could not be reached, or closed the connection without an answer"
-"""One sentence for all failures: which replica it was is nobody's business."""
+_SENSELESS = "what the replica answered is not HTTP that can be passed on"
+"""No more is said: which replica it was, and what it wrote, is nobody's business."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Asking:
                 answer = await self._sent(replica, request, course, clock)
             except UpstreamError as error:
                 if not error.is_connection or not self._may_retry(course, only, tried):
-                    raise RefusedError(502, "upstream_failed", _GONE) from error
+                    raise _refused(error) from error
                 why = str(error.failure)
             else:
                 wanted = answer.status in self.settings.retries.statuses
@@ -103,7 +104,15 @@ class Asking:
         except UpstreamError as error:
             if error.is_connection:
                 self.health.connection_failed(replica)
+            else:
+                self.metrics.senseless.add(replica.name)
             raise
         self.health.answered(replica)
         self.metrics.first_byte.add(loop.time() - sent, replica.name)
         return answer
+
+
+def _refused(error: UpstreamError) -> RefusedError:
+    if error.is_connection:
+        return RefusedError(502, "upstream_failed", _GONE)
+    return RefusedError(502, "upstream_senseless", _SENSELESS)

@@ -14,7 +14,7 @@ from denv.router.settings import Limits
 
 ANONYMOUS = "anonymous"
 _BUSY_S = 1.0
-_MOST_KEY = 4096
+MOST_KEY = 4096
 
 
 class Bucket:
@@ -108,7 +108,7 @@ class Clients:
             key = headers.get("x-api-key", "")
         if not key and written is None and self._anonymous is not None:
             return self._anonymous
-        if key and len(key) <= _MOST_KEY:
+        if key and len(key) <= MOST_KEY:
             given = self._digest(key)
             digest, client = self._known.get(given, (b"", None))
             if client is not None and hmac.compare_digest(digest, given):

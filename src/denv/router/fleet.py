@@ -9,7 +9,7 @@ from denv.client import check_url
 from denv.errors import EndpointError
 from denv.rollout.weights import Table, Weight, WeightsError
 from denv.router.rebuild import Target
-from denv.router.shares import UNITS, Share, pick
+from denv.router.shares import Share, pick
 
 MOST_VERSION = 2**53
 """Beyond it metrics would show another number."""
@@ -99,8 +99,8 @@ def check_table(table: Table) -> None:
     Raises
     ------
     WeightsError
-        Its version is beyond measure; a name is none or stands twice, a weight is below 0, or an
-        URL is no base.
+        Its version is beyond measure; a name is none or stands twice, a weight is not from 0 to
+        1, or an URL is no base.
     """
     if not 0 <= table.version <= MOST_VERSION:
         raise WeightsError(f"the version is not from 0 to {MOST_VERSION}")
@@ -113,8 +113,8 @@ def check_table(table: Table) -> None:
         if row.replica in seen:
             raise WeightsError(f"the replica {row.replica!r} stands twice")
         seen.add(row.replica)
-        if not 0 <= row.weight <= UNITS:
-            raise WeightsError(f"the weight of {row.replica!r} is below 0 or beyond measure")
+        if not 0 <= row.weight <= 1:
+            raise WeightsError(f"the weight of {row.replica!r} is not from 0 to 1")
         try:
             url = check_url(row.url)
         except EndpointError as error:

@@ -8,6 +8,7 @@ library's. Nothing here knows who asks.
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from enum import StrEnum
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from aiohttp import http_exceptions
 from aiohttp.connector import Connection
+from aiohttp.http import RawResponseMessage
 from multidict import CIMultiDictProxy
 from yarl import URL
 
@@ -27,6 +29,12 @@ MAX_HEADER_BYTES = 32 * 1024
 MOST_INTERIM = 16
 """Heads of 1xx before an answer; a replica that sends them without end would keep all waiting."""
 
+PASSED = (
+    "Content-Type", "Content-Encoding", "Retry-After", "retry-after-ms", "denv-sampled",
+)  # fmt: skip
+"""The headers of an answer that reach the caller; others could say which replica it was."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _CUT = Fault(FaultKind.CUT, "cut")
 _BROKEN = (aiohttp.ClientError, OSError, http_exceptions.HttpProcessingError)
 
@@ -38,6 +46,7 @@ class Failure(StrEnum):
     CONNECT_TIMEOUT = "connect-timeout"
     CUT = "cut"
     PROTOCOL = "protocol"
+    """What came is no HTTP, or none that may be passed on."""
 
 
 class UpstreamError(DenvError):
@@ -161,6 +170,7 @@ class Forwarder:
         transport.write(request)
         for _ in range(MOST_INTERIM + 1):
             message, content = await protocol.read()
+            _check_head(message)
             if message.code >= 200:
                 return Answer(
                     connection, status=message.code, headers=message.headers, content=content
@@ -178,6 +188,19 @@ class Forwarder:
             place = aiohttp.ClientRequest("POST", origin, loop=self._loop, ssl=self._tls)
             self._places[url] = place
         return place
+
+
+def _check_head(message: RawResponseMessage) -> None:
+    """Refuse what the library reads and no caller could read safely.
+
+    Folded header lines are one line by now; the library refuses NUL and broken ends of lines.
+    """
+    if not 100 <= message.code <= 599:
+        raise http_exceptions.BadHttpMessage("a status that HTTP does not have")
+    if message.headers.get("Transfer-Encoding", "chunked").strip().lower() != "chunked":
+        raise http_exceptions.BadHttpMessage("a transfer coding that nobody asked for")
+    if any(_CONTROL.search(message.headers.get(name, "")) for name in PASSED):
+        raise http_exceptions.BadHttpMessage("a control character in a header")
 
 
 def _failure_of(error: BaseException) -> Failure:

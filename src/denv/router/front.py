@@ -12,8 +12,8 @@ from functools import partial
 from aiohttp import web
 
 from denv import permits
+from denv.incoming import BodyError, receive
 from denv.router.asking import Asking
-from denv.router.bodies import read_body
 from denv.router.clients import Clients
 from denv.router.clock import Clock, Clocks
 from denv.router.course import Course
@@ -24,7 +24,7 @@ from denv.router.queue import Places
 from denv.router.rebuild import Rebuilt, rebuild
 from denv.router.refusals import RefusedError
 from denv.router.replies import PassedOn, refusal
-from denv.router.routes import CHAT, find, form_of
+from denv.router.routes import CHAT, find, form_of, path_of
 from denv.router.settings import Waits
 from denv.router.shapes import Shapes
 from denv.router.tracing import Tracer
@@ -84,7 +84,7 @@ class Front:
             self._ended(course)
         return response
 
-    def unreadable(self, request: web.BaseRequest, *, status: int) -> web.Response:
+    def unreadable(self, request: web.BaseRequest, status: int) -> web.Response:
         """Refuse what came in the place of a request, and end the connection."""
         refused = RefusedError(status, "bad_request", "that is no request of HTTP")
         if status >= 500:
@@ -99,7 +99,7 @@ class Front:
         passed = PassedOn(request, course, idle_s=waits.idle)
         try:
             with clock:
-                rebuilt = await self._rebuilt(request, course)
+                rebuilt = await self._rebuilt(request, course, clock)
                 answer = await self._parts.asking.ask(rebuilt, course, clock)
                 return await passed.whole(answer, clock)
         except TimeoutError:
@@ -107,10 +107,9 @@ class Front:
                 return passed.cut_off(clock.phase)
             raise clock.refused() from None
 
-    async def _rebuilt(self, request: web.BaseRequest, course: Course) -> Rebuilt:
+    async def _rebuilt(self, request: web.BaseRequest, course: Course, clock: Clock) -> Rebuilt:
         parts = self._parts
-        path = request.raw_path.partition("?")[0]
-        course.route, below = find(request.method, path)
+        course.route, below = find(request.method, path_of(request.raw_path))
         client = parts.clients.find(request.headers)
         course.permit = self._permit(request)
         course.client = client
@@ -118,9 +117,7 @@ class Front:
         course.entered = True
         body = b""
         if course.route.method == "POST":
-            began = self._loop.time()
-            body = await read_body(request, most=parts.most_body)
-            course.waited_s = self._loop.time() - began
+            body = await self._body(request, course, clock)
         # The table of traffic's shapes is to be that of customers, not of what is drawn from it.
         counted = course.permit is None and course.route is CHAT
         made = partial(
@@ -136,6 +133,16 @@ class Front:
         if len(body) < LARGE_BODY:
             return made()
         return await self._loop.run_in_executor(self._aside, made)
+
+    async def _body(self, request: web.BaseRequest, course: Course, clock: Clock) -> bytes:
+        began = self._loop.time()
+        try:
+            body = await receive(request, most=self._parts.most_body)
+            course.waited_s = self._loop.time() - began
+            clock.work()  # what follows is the router's own time, not the caller's
+            return await body.plain()
+        except BodyError as error:
+            raise RefusedError(error.status, error.code, str(error)) from None
 
     def _permit(self, request: web.BaseRequest) -> permits.Permit | None:
         """Read the permit of a request that has one; a bad one is never just passed over."""
@@ -158,7 +165,7 @@ class Front:
         course.status = refused.status
         client = "" if course.client is None else course.client.name
         self._parts.metrics.refused.add(refused.code, client)
-        form = form_of(request.raw_path.partition("?")[0])
+        form = form_of(path_of(request.raw_path))
         return refusal(refused, form=form, request_id=course.request_id)
 
     def _ended(self, course: Course) -> None:

@@ -10,6 +10,7 @@ from denv.client import read_key_env, read_key_file
 from denv.errors import UsageError
 from denv.permits import LEAST_SECRET_BYTES
 from denv.records import Secret
+from denv.router.clients import MOST_KEY
 from denv.router.settings import Credential, Key, RouterSettings
 
 
@@ -29,7 +30,7 @@ class Secrets:
         Raises
         ------
         UsageError
-            One cannot be read, is too short, or is the key of two clients.
+            One cannot be read, is too short or too long, or is the key of two clients.
         """
 
         def read(key: Key) -> Secret:
@@ -38,6 +39,12 @@ class Secrets:
             return read_key_file(folder / Path(key.key_file or "").expanduser())
 
         clients = tuple(read(client) for client in settings.clients)
+        for client, key in zip(settings.clients, clients, strict=True):
+            if len(key.reveal()) > MOST_KEY:
+                raise UsageError(
+                    f"the key of the client {client.name} is longer than {MOST_KEY} characters, "
+                    "which no request can show"
+                )
         if len({key.reveal() for key in clients}) != len(clients):
             raise UsageError("two clients have the same key")
         weights = None if settings.weights_secret is None else read(settings.weights_secret)

@@ -88,6 +88,7 @@ class Metrics:
         self.requests = Tally("requests", "Requests answered.", "route", "replica", "code")
         self.refused = Tally("refused", "Requests the router said no to.", "code", "client")
         self.retries = Tally("retries", "Requests sent once more.", "replica", "why")
+        self.senseless = Tally("senseless", "Answers that are no HTTP to pass on.", "replica")
         self.cut = Tally("cut", "Answers that did not come to their end.", "why")
         self.ejections = Tally("ejections", "Replicas taken out.", "replica", "by")
         self.permitted = Tally("permitted", "Permitted requests answered.", "replica")

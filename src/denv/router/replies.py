@@ -15,13 +15,8 @@ from aiohttp.abc import AbstractStreamWriter
 from denv.permits import REPLICA_HEADER
 from denv.router.clock import Clock, Phase
 from denv.router.course import Course
-from denv.router.forward import Answer, UpstreamError
+from denv.router.forward import PASSED, Answer, UpstreamError
 from denv.router.refusals import Form, RefusedError, body_of
-
-PASSED = (
-    "Content-Type", "Content-Encoding", "Retry-After", "retry-after-ms", "denv-sampled",
-)  # fmt: skip
-"""The headers of an answer that reach the caller; others could say which replica it was."""
 
 SERVER = "denv-router"
 ID_HEADERS = {Form.OPENAI: "x-request-id", Form.ANTHROPIC: "request-id"}

@@ -35,6 +35,20 @@ _ROUTES = {
 }
 
 
+def path_of(target: str) -> str:
+    """Give the path of a request's target, without the query.
+
+    A target may hold scheme and host too, as callers behind a proxy write it (RFC 9112, 3.2.2).
+    """
+    target = target.partition("?")[0]
+    if target.startswith("/"):
+        return target
+    scheme, found, rest = target.partition("://")
+    if not found or scheme.lower() not in {"http", "https"}:
+        return target
+    return f"/{rest.partition('/')[2]}"
+
+
 def form_of(path: str) -> Form:
     """Tell in whose form the caller of a path reads errors."""
     route = _ROUTES.get(path)

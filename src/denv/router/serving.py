@@ -13,6 +13,7 @@ from pathlib import Path
 from aiohttp import web
 
 from denv.errors import HarnessError, UsageError
+from denv.incoming import Listener
 from denv.router.admin import Admin
 from denv.router.asking import Asking
 from denv.router.clients import ANONYMOUS, Client, Clients
@@ -22,7 +23,6 @@ from denv.router.forward import Forwarder
 from denv.router.front import Front, Parts
 from denv.router.health import Health
 from denv.router.keys import Secrets
-from denv.router.listener import Listener
 from denv.router.log import SILENT, say
 from denv.router.metrics import Metrics
 from denv.router.queue import Places
@@ -153,7 +153,7 @@ class _Router:
             draining=stop.is_set,
             unix_time=time.time,
         ).app()
-        server = Listener(front)
+        server = Listener(front.handle, unreadable=front.unreadable, logger=SILENT)
         runner = web.AppRunner(
             app, access_log=None, logger=SILENT, auto_decompress=False, shutdown_timeout=1.0
         )

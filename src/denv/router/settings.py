@@ -15,7 +15,12 @@ DROPPED = ("user", "safety_identifier", "prompt_cache_key", "metadata")
 
 MIB = 1024 * 1024
 
+SLOWEST, FASTEST = 0.0001, 1_000_000
+"""Requests a second: one in almost three hours is the least that a wait can be told for."""
+
 _ADDRESS = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>[0-9]{1,5})")
+_ALL = frozenset({"0.0.0.0", "::"})  # noqa: S104 - nothing is bound here
+
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 _TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?")
 
@@ -26,6 +31,13 @@ def split_address(value: str) -> tuple[str, int]:
     if found is None or int(found["port"]) > 65535:
         raise ValueError("must be written HOST:PORT, such as 127.0.0.1:8080")
     return found["host"].strip("[]"), int(found["port"])
+
+
+def check_apart(listen: str, admin: str) -> None:
+    """Refuse two addresses of which one would take the other's callers."""
+    (host, port), (other, other_port) = split_address(listen), split_address(admin)
+    if port and port == other_port and (host == other or _ALL & {host, other}):
+        raise ValueError(f"listen and admin are one address: {listen} and {admin}")
 
 
 def _address(value: str) -> str:
@@ -84,8 +96,8 @@ class Limits(Section):
     """What one client may ask at once and in a second; None is without a limit."""
 
     concurrency: int | None = Field(default=None, ge=1)
-    rate: Annotated[float, Field(gt=0, strict=False)] | None = None
-    burst: int | None = Field(default=None, ge=1)
+    rate: Annotated[float, Field(ge=SLOWEST, le=FASTEST, strict=False)] | None = None
+    burst: int | None = Field(default=None, ge=1, le=FASTEST)
 
     @model_validator(mode="after")
     def _burst_of_a_rate(self) -> Limits:
@@ -188,4 +200,10 @@ class RouterSettings(Section):
         names = [client.name for client in self.clients]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"clients are named twice: {', '.join(twice)}")
+        return self
+
+    @model_validator(mode="after")
+    def _two_addresses(self) -> RouterSettings:
+        """Keep the admin listener off the address of clients, as it must never be theirs."""
+        check_apart(self.listen, self.admin)
         return self

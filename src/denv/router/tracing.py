@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Any
 
 from denv.errors import UsageError
 from denv.router.course import Course
+from denv.router.log import warn
 from denv.router.settings import Tracing
 
+_MOST_SAID = 300
 _NANO = 1_000_000_000
 
 
@@ -32,6 +35,7 @@ class Tracer:
             from opentelemetry.sdk.trace.sampling import TraceIdRatioBased  # noqa: PLC0415
         except ImportError:
             raise UsageError("tracing needs an extra: pip install 'denv-parity[tracing]'") from None
+        _tell_in_json()
         self._provider = TracerProvider(
             sampler=TraceIdRatioBased(settings.share),
             resource=Resource({"service.name": "denv-router"}),
@@ -60,3 +64,18 @@ class Tracer:
     def close(self) -> None:
         """Send what is left."""
         self._provider.shutdown()
+
+
+class _Told(logging.Handler):
+    """Says in the router's own form what the library says of a collector that is away."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it; a span holds nothing of a request's content, and so does its loss."""
+        warn("traces", said=" ".join(record.getMessage().split())[:_MOST_SAID])
+
+
+def _tell_in_json() -> None:
+    library = logging.getLogger("opentelemetry")
+    library.propagate = False
+    if not any(isinstance(handler, _Told) for handler in library.handlers):
+        library.addHandler(_Told())

@@ -37,9 +37,12 @@ def log_in_lines() -> None:
     handler.setFormatter(LineFormatter())
     handler.addFilter(is_news)
     logging.getLogger("denv").addHandler(handler)
-    logger = logging.getLogger("temporalio")
-    logger.addHandler(handler)
-    logger.propagate = False
+    for name in ("temporalio", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.propagate = False
+    # Whatever scans ports sends what is no HTTP: no news.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
 
 
 def _first(error: BaseException) -> str:

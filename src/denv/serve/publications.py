@@ -7,7 +7,10 @@ import hashlib
 import re
 from datetime import UTC, datetime
 
-from aiohttp import web
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
 from denv.publish.badge import draw
 from denv.publish.folder import BADGE, ENVELOPE, PAGE, REPORT, SUITE
@@ -16,14 +19,13 @@ from denv.store import Publication, PublicationStore
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _TYPES = {
-    PAGE: "text/html",
+    PAGE: "text/html; charset=utf-8",
     REPORT: "application/json",
     ENVELOPE: "application/json",
     BADGE: "image/svg+xml",
     SUITE: "application/jsonl",
 }
 _HISTORY = "history"
-_STORE: web.AppKey[PublicationStore] = web.AppKey("publications")
 
 # The pages allow their own style by its hash; both policies hold, so the stricter one counts.
 POLICY = (
@@ -34,43 +36,50 @@ MAX_AGE_S = 300
 """How long others may keep a copy: as long a report that was taken back may still be seen."""
 
 
-def publication_app(store: PublicationStore) -> web.Application:
+def publication_app(store: PublicationStore) -> Starlette:
     """Serve the reports of a store."""
-    app = web.Application()
-    app[_STORE] = store
-    app.router.add_get("/{publication}", _to_folder)
-    app.router.add_get("/{publication}/{name:.*}", _file)
+
+    async def to_folder(request: Request) -> Response:
+        """Lead to the folder, whose links begin at its end."""
+        publication = await _found(store, request)
+        if publication is None:
+            return _missing()
+        return Response(status_code=308, headers={"Location": f"{publication.publication}/"})
+
+    async def file(request: Request) -> Response:
+        publication = await _found(store, request)
+        name = request.path_params["name"] or PAGE
+        body = None if publication is None else await _body(store, publication, name)
+        if publication is None or body is None:
+            return _missing()
+        return _answer(request, _headers(publication, body, name), body, name)
+
+    app = Starlette(
+        routes=[Route("/{publication}", to_folder), Route("/{publication}/{name:path}", file)]
+    )
+    app.router.redirect_slashes = False  # it would lead to whatever host a request names
     return app
 
 
-async def _to_folder(request: web.Request) -> web.StreamResponse:
-    """Lead to the folder, whose links begin at its end."""
-    publication = await _found(request)
-    return web.Response(status=308, headers={"Location": f"{publication.publication}/"})
-
-
-async def _file(request: web.Request) -> web.StreamResponse:
-    publication = await _found(request)
-    name = request.match_info["name"] or PAGE
-    body = await _body(request.app[_STORE], publication, name)
-    if body is None:
-        raise web.HTTPNotFound
-    kind = "text/html" if name == _HISTORY else _TYPES[name]
-    headers = _headers(publication, body, name)
+def _answer(request: Request, headers: dict[str, str], body: bytes, name: str) -> Response:
     if request.headers.get("If-None-Match") == headers["ETag"]:
-        return web.Response(status=304, headers=headers)
-    charset = "utf-8" if kind == "text/html" else None
-    return web.Response(body=body, content_type=kind, charset=charset, headers=headers)
+        return Response(status_code=304, headers=headers)
+    kind = "text/html; charset=utf-8" if name == _HISTORY else _TYPES[name]
+    return Response(body, headers={**headers, "Content-Type": kind})
 
 
-async def _found(request: web.Request) -> Publication:
-    """Give the report of an address; what is unknown, taken back or expired looks the same."""
-    publication = request.match_info["publication"]
-    if _ID.fullmatch(publication):
-        found = await asyncio.to_thread(request.app[_STORE].get, publication)
-        if found is not None and found.is_open(datetime.now(UTC).timestamp()):
-            return found
-    raise web.HTTPNotFound(text="404: there is no such report", headers=dict(_ALWAYS))
+def _missing() -> Response:
+    """Say the same of what is unknown, taken back or expired."""
+    return PlainTextResponse("404: there is no such report", 404, headers=dict(_ALWAYS))
+
+
+async def _found(store: PublicationStore, request: Request) -> Publication | None:
+    """Give the report of an address, as long as it is open."""
+    publication = request.path_params["publication"]
+    if not _ID.fullmatch(publication):
+        return None
+    found = await asyncio.to_thread(store.get, publication)
+    return found if found is not None and found.is_open(datetime.now(UTC).timestamp()) else None
 
 
 async def _body(store: PublicationStore, publication: Publication, name: str) -> bytes | None:

@@ -1,45 +1,55 @@
-"""``denv serve``: the engine of a data folder, a worker, and the pages, in one process."""
+"""``denv serve``: what runs, and the pages before it, in one process."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from denv.errors import HarnessError, ResumeError
-from denv.rollout.engine.address import Serving, announced, serving_lock
-from denv.rollout.engine.connection import Client, Connection, connect
-from denv.rollout.engine.orders import take_up
-from denv.rollout.engine.server import EmbeddedServer, ServerSettings, embedded
-from denv.rollout.engine.worker import WorkerSettings, work
-from denv.serve.pages import Health, PageSettings, serve_pages
+from denv.serve.access.signin import Invitation
+from denv.serve.app import PageSettings, build_app
+from denv.serve.context import ServeContext
+from denv.serve.health import Health
+from denv.serve.listening import listening
 from denv.serve.storewatch import StoreWatch
-from denv.store import SqlStore, open_store
+from denv.store import open_store
 
-ENGINE = "engine"
-"""What is claimed of the data by who has them carried out by a Temporal server of his own."""
-
-TAKE_UP_EVERY_S = 60.0
-"""How often it is made sure that all that has not ended is carried out."""
+if TYPE_CHECKING:  # pages alone are served without Temporal's client
+    from denv.rollout.engine.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
 class ServeSettings:
-    """What is served; without ``temporal`` Temporal's own server is started beside the data."""
+    """What is served; without ``temporal`` Temporal's own server is started beside the data.
+
+    ``engine`` False serves the pages alone; ``invites`` makes an address to sign in at once.
+    """
 
     folder: Path
     pages: PageSettings
     temporal: Connection | None = None
     temporal_port: int = 0
     queue: str = "denv"
+    engine: bool = True
+    invites: bool = False
 
 
-async def serve(
-    settings: ServeSettings, *, stop: asyncio.Event, on_ready: Callable[[Serving], None]
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What is served: the pages' address, Temporal's, and where whoever asks first signs in."""
+
+    url: str
+    temporal: str | None
+    sign_in: str | None
+
+
+OnReady = Callable[[Ready], None]
+
+
+async def serve(settings: ServeSettings, *, stop: asyncio.Event, on_ready: OnReady) -> None:
     """Serve until ``stop`` is set, then end what runs so that it can be gone on with.
 
     Raises
@@ -47,103 +57,40 @@ async def serve(
     HarnessError
         Another process serves this data folder, or a part broke down.
     """
+    if settings.engine:
+        from denv.serve.engine import serve_with_engine  # noqa: PLC0415 - it needs Temporal
+
+        await serve_with_engine(settings, stop=stop, on_ready=on_ready)
+        return
     async with AsyncExitStack() as stack:
-        stack.enter_context(serving_lock(settings.folder))
         store = open_store(settings.folder)
         stack.callback(store.close)
-        if settings.temporal is None:
-            stack.enter_context(_only_engine(store))
-        server = await stack.enter_async_context(_server(settings))
-        connection = settings.temporal if server is None else server.connection
-        if connection is None:
-            raise HarnessError("there is no Temporal server to work for")
-        client = await connect(connection)
-        working = asyncio.create_task(
-            work(client, store, WorkerSettings(settings.folder, settings.queue), stop=stop)
-        )
-        stack.push_async_callback(_ended, working, stop)
         watch = StoreWatch(store, settings.folder)
-        stack.push_async_callback(_cancelled, asyncio.create_task(watch.watch()))
-        pages = replace(settings.pages, publications=store.publications)
-        health = Health(client, connection.address, lambda: not working.done(), watch.writes)
-        url = await stack.enter_async_context(serve_pages(pages, health))
-        serving = Serving(
-            temporal=connection.address,
-            namespace=connection.namespace,
-            queue=settings.queue,
-            pages=url,
-            pid=os.getpid(),
-        )
-        stack.enter_context(announced(settings.folder, serving))
-        on_ready(serving)
-        await _until_stopped(settings, client, store, server=server, working=working, stop=stop)
-
-
-@contextmanager
-def _only_engine(store: SqlStore) -> Iterator[None]:
-    """Hold the data, which may be a database of several folders, for one Temporal server."""
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(store.claim(ENGINE))
-        except ResumeError:
-            raise HarnessError(
-                "another denv serve carries out what is in this database, with a Temporal server "
-                "of its own: end that one, or work for its server by denv worker --temporal"
-            ) from None
-        yield
+        context = ServeContext(store, settings.folder)
+        checks = {"store": watch.writes}
+        url, invited = await stack.enter_async_context(pages(context, settings, checks))
+        on_ready(Ready(url, None, invited))
+        await stop.wait()
 
 
 @asynccontextmanager
-async def _server(settings: ServeSettings) -> AsyncIterator[EmbeddedServer | None]:
-    if settings.temporal is not None:
-        yield None
-        return
-    async with embedded(ServerSettings(settings.folder, port=settings.temporal_port)) as server:
-        yield server
-
-
-async def _cancelled(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-
-
-async def _ended(working: asyncio.Task[None], stop: asyncio.Event) -> None:
-    """Let the worker drain before its server goes."""
-    stop.set()
-    await asyncio.gather(working, return_exceptions=True)
-
-
-async def _until_stopped(
+async def pages(
+    context: ServeContext,
     settings: ServeSettings,
-    client: Client,
-    store: SqlStore,
-    *,
-    server: EmbeddedServer | None,
-    working: asyncio.Task[None],
-    stop: asyncio.Event,
-) -> None:
-    """Return when told to stop; what breaks down meanwhile is raised."""
-    tending = asyncio.create_task(_tend(client, store, settings.queue))
-    stopping = asyncio.create_task(stop.wait())
-    parts: set[asyncio.Task[object]] = {working, tending, stopping}
-    if server is not None:
-        parts.add(server.failed)
-    try:
-        done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
-        for part in done:
-            part.result()
-    finally:
-        for task in (tending, stopping):
-            task.cancel()
-        await asyncio.gather(tending, stopping, return_exceptions=True)
+    checks: Mapping[str, Callable[[], Awaitable[bool]]],
+) -> AsyncIterator[tuple[str, str | None]]:
+    """Serve the pages for the length of the block; give their address, and that to sign in at.
 
-
-async def _tend(client: Client, store: SqlStore, queue: str) -> None:
-    """Take up what has not ended, at the start and now and then."""
-    while True:
-        try:
-            await take_up(client, store, queue=queue)
-        except HarnessError:
-            await asyncio.sleep(1.0)  # the server is being started again
-            continue
-        await asyncio.sleep(TAKE_UP_EVERY_S)
+    Raises
+    ------
+    HarnessError
+        The address is taken or cannot be listened on.
+    """
+    invitation = None
+    if settings.invites:
+        invitation = Invitation(lambda: context.now().timestamp())
+    app = build_app(context, settings.pages, Health(checks), invitation=invitation)
+    where = settings.pages
+    async with listening(app, host=where.host, port=where.port) as url:
+        invited = None if invitation is None else f"{url}/sign-in?once={invitation.secret}"
+        yield url, invited

@@ -9,6 +9,14 @@ from denv.store.alarming import (
     Raise,
     Resolve,
 )
+from denv.store.browsing import (
+    Browsing,
+    MeasureRow,
+    RunRow,
+    StageRow,
+    SuiteRow,
+    can_be_kept,
+)
 from denv.store.home import data_folder
 from denv.store.protocol import (
     AnswerKey,
@@ -32,11 +40,13 @@ from denv.store.rollouts import (
 from denv.store.runlog import LogEntry, LogPlace, RunLog
 from denv.store.scheduling import Firing, ScheduleRecord, ScheduleStore
 from denv.store.sql import SqlStore, open_store
+from denv.store.tokens import Role, Session, Token, TokenStore
 
 __all__ = [
     "AlarmRecord",
     "AlarmStore",
     "AnswerKey",
+    "Browsing",
     "Decision",
     "DeliveryAction",
     "DeliveryRecord",
@@ -47,23 +57,32 @@ __all__ = [
     "LogEntry",
     "LogPlace",
     "MeasureRecord",
+    "MeasureRow",
     "Override",
     "Publication",
     "PublicationStore",
     "Raise",
     "Resolve",
+    "Role",
     "RolloutRecord",
     "RolloutStore",
     "RunLog",
     "RunRecord",
+    "RunRow",
     "ScheduleRecord",
     "ScheduleStore",
+    "Session",
     "SqlStore",
     "StageRecord",
+    "StageRow",
     "StepCommit",
     "Store",
     "StoredAnswer",
     "StoredProbe",
+    "SuiteRow",
+    "Token",
+    "TokenStore",
+    "can_be_kept",
     "data_folder",
     "open_store",
 ]

@@ -15,7 +15,7 @@ _CHANGES = 0x64656E76
 """The lock that changes take in PostgreSQL: any number that no other program of it uses."""
 
 _HINTS = {
-    "malformed": "the file is damaged; `denv db check` tells how far",
+    "malformed": "the file is damaged: put its last copy back",
     "not a database": "the file is no database of denv",
     "database is locked": "another process has written for 30 s without an end",
 }

@@ -47,7 +47,7 @@ def shown(url: URL) -> str:
     return f"{DRIVER}://{host}{port}/{url.database or ''}"
 
 
-def postgres_database(url: URL) -> Database:
+def postgres_database(url: URL, *, connect_s: int = _CONNECT_S) -> Database:
     """Give a database of PostgreSQL; nothing is connected yet.
 
     Raises
@@ -61,7 +61,7 @@ def postgres_database(url: URL) -> Database:
             url,
             paramstyle="format",  # values in the columns' order, as SQLite takes them
             pool_pre_ping=True,  # a server that was started again is found again
-            connect_args={"connect_timeout": _CONNECT_S, "options": limits},
+            connect_args={"connect_timeout": connect_s, "options": limits},
         )
     except (NoSuchModuleError, ModuleNotFoundError):
         raise UsageError(

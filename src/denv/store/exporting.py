@@ -15,7 +15,10 @@ from denv.store.database import Database
 _ROWS = 2_000
 """Rows of one row group, so that a large journal is never in memory as a whole."""
 
-NAMES = tuple(table.name for table in tables.metadata.sorted_tables if table is not tables.meta)
+_NEVER = (tables.meta, tables.tokens, tables.sessions)
+"""What says who may ask is no data to look at."""
+
+NAMES = tuple(table.name for table in tables.metadata.sorted_tables if table not in _NEVER)
 
 
 def export(

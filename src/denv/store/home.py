@@ -11,6 +11,16 @@ import platformdirs
 from denv.errors import UsageError
 
 
+def folder_as_it_is(given: Path | None = None) -> Path:
+    """Give the data folder for who only looks: it is not made, and may not be there."""
+    return _named(given) or Path(platformdirs.user_data_dir("denv"))
+
+
+def _named(given: Path | None) -> Path | None:
+    home = os.environ.get("DENV_HOME")
+    return given or (Path(home) if home else None)
+
+
 def data_folder(given: Path | None = None) -> Path:
     """Give the data folder; one that the user names is made where it is missing.
 
@@ -20,10 +30,9 @@ def data_folder(given: Path | None = None) -> Path:
         The folder that the user names cannot be made or written: a setting that is wrong, as
         any other, and no fault of what is kept.
     """
-    home = os.environ.get("DENV_HOME")
-    named = given or (Path(home) if home else None)
+    named = _named(given)
     if named is None:
-        return Path(platformdirs.user_data_dir("denv"))
+        return folder_as_it_is()
     try:
         named.mkdir(parents=True, exist_ok=True)
         if not os.access(named, os.W_OK | os.X_OK):

@@ -13,6 +13,7 @@ from denv.store import tables
 from denv.store.database import Database
 from denv.store.forms import dump, exchange_from_text, exchange_to_text
 from denv.store.protocol import MeasureRecord, StoredProbe
+from denv.store.runlog import stage_column
 
 
 class SqlMeasures:
@@ -36,6 +37,8 @@ class SqlMeasures:
                     "notes": dump(record.notes),
                     "document": None if record.document is None else dump(record.document),
                     "finished": record.finished,
+                    "stage": stage_column(record.settings),
+                    "verdict": _verdict(record.document),
                 },
             )
 
@@ -71,6 +74,7 @@ class SqlMeasures:
         values: dict[str, Any] = {"state": state, "finished": finished}
         values["notes"] = None if notes is None else dump(notes)
         values["document"] = None if document is None else dump(document)
+        values["verdict"] = _verdict(document)
         given = {name: value for name, value in values.items() if value is not None}
         columns = tables.measures.c
         with self._write() as connection:
@@ -103,3 +107,9 @@ class SqlMeasures:
             return None
         exchange = exchange_from_text(row.exchange, row.body)
         return StoredProbe(row.key, Side(row.side), exchange, row.answered)
+
+
+def _verdict(document: Mapping[str, Json] | None) -> str | None:
+    """Give a document's verdict; those of gates and of speed have none."""
+    found = None if document is None else document.get("verdict")
+    return found if isinstance(found, str) else None

@@ -82,6 +82,12 @@ def stage_digest(identity: Mapping[str, Any]) -> str:
     return hashlib.sha256(STAGE_TAG + canonical(asked)).hexdigest()
 
 
+def stage_column(settings: Mapping[str, Any]) -> str:
+    """Give the digest of the stage in a run's identity, ``""`` where that names none."""
+    found = settings.get("stage")
+    return stage_digest(found) if isinstance(found, dict) and found.get("url") else ""
+
+
 def canonical(value: Json) -> bytes:
     """Write JSON in the one way that hashes are taken of."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()

@@ -19,6 +19,7 @@ from denv.store.forms import (
     result_to_document,
 )
 from denv.store.protocol import AnswerKey, RunRecord, StoredAnswer
+from denv.store.runlog import stage_column
 from denv.store.runlog_sql import add_entry, kept_digest
 
 _PAGE = 500
@@ -36,6 +37,7 @@ class SqlRuns:
 
     def create_run(self, record: RunRecord) -> None:
         """Add a new run."""
+        identity = record.settings.get("identity") or {}
         with self._write() as connection:
             connection.execute(
                 insert(tables.runs),
@@ -47,6 +49,9 @@ class SqlRuns:
                     "notes": dump(record.notes),
                     "head": None if record.head is None else dump(record.head),
                     "finished": record.finished,
+                    "suite": (identity.get("suite") or {}).get("sha256") or "",
+                    "stage": stage_column(identity),
+                    "verdict": (record.head or {}).get("verdict"),
                 },
             )
 
@@ -79,6 +84,7 @@ class SqlRuns:
         values: dict[str, Any] = {"state": state, "finished": finished}
         values["notes"] = None if notes is None else dump(notes)
         values["head"] = None if head is None else dump(head)
+        values["verdict"] = None if head is None else head.get("verdict")
         given = {name: value for name, value in values.items() if value is not None}
         changed = update(tables.runs).where(tables.runs.c.run == run).values(given)
         if head is None:

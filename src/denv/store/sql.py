@@ -10,9 +10,13 @@ from denv.errors import StoreError
 from denv.store import tables
 from denv.store.alarming import AlarmStore
 from denv.store.alarms_sql import SqlAlarmStore
+from denv.store.browsing import Browsing
+from denv.store.browsing_sql import SqlBrowsing
 from denv.store.claims import AdvisoryClaims, Claims, FileClaims
 from denv.store.database import Database
 from denv.store.engines import database_url, postgres_database, sqlite_database
+from denv.store.figures import Figures
+from denv.store.figures_sql import SqlFigures
 from denv.store.measures_sql import SqlMeasures
 from denv.store.publications import PublicationStore
 from denv.store.publications_sql import SqlPublications
@@ -24,6 +28,8 @@ from denv.store.runlog_sql import SqlRunLog
 from denv.store.runs_sql import SqlRuns
 from denv.store.schedules_sql import SqlScheduleStore
 from denv.store.scheduling import ScheduleStore
+from denv.store.tokens import TokenStore
+from denv.store.tokens_sql import SqlTokens
 
 FILE_NAME = "denv.sqlite3"
 
@@ -71,7 +77,10 @@ class SqlStore(SqlRuns, SqlMeasures):
         SqlMeasures.__init__(self, database)
         self._claims = claims
         self.log: RunLog = SqlRunLog(database)
+        self.browsing: Browsing = SqlBrowsing(database)
+        self.figures: Figures = SqlFigures(database)
         self.publications: PublicationStore = SqlPublications(database)
+        self.tokens: TokenStore = SqlTokens(database)
         self.rollouts: RolloutStore = SqlRolloutStore(database)
         self.alarms: AlarmStore = SqlAlarmStore(database)
         self.schedules: ScheduleStore = SqlScheduleStore(database)

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    text,
 )
 
 
@@ -52,9 +53,15 @@ runs = Table(
     Column("settings", Text, nullable=False),
     Column("notes", Text, nullable=False),
     Column("head", Text),
+    # Written once a run from its settings and head, since lists are filtered by them.
+    Column("suite", String(64), nullable=False, server_default=""),
+    Column("stage", String(64), nullable=False, server_default=""),
+    Column("verdict", String(20)),
 )
 
 Index("runs_by_started", runs.c.started)
+Index("runs_by_stage", runs.c.stage, runs.c.started)
+Index("runs_by_suite", runs.c.suite, runs.c.started)
 
 answers = Table(
     "answers",
@@ -81,6 +88,18 @@ results = Table(
     Column("outcome", String(20), nullable=False),
     Column("cause", String(20)),
     Column("document", Text, nullable=False),
+)
+
+# Passing results, nearly all, are in no index but that of their key: they are written at speed.
+NOT_PASSED = text("outcome <> 'pass'")
+Index(
+    "results_not_passed",
+    results.c.run,
+    results.c.case_index,
+    results.c.outcome,
+    results.c.cause,
+    sqlite_where=NOT_PASSED,
+    postgresql_where=NOT_PASSED,
 )
 
 # Only ever added to: no row is changed or taken away, not by pruning either.
@@ -124,6 +143,34 @@ publication_files = Table(
     Column("body", LargeBinary, nullable=False),
 )
 
+# ---------------------------------------------------------------- who may ask
+# Digests of secrets alone; neither table is ever exported.
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("token", String(16), primary_key=True),
+    Column("name", Words, nullable=False),
+    Column("role", String(8), nullable=False),
+    Column("digest", LargeBinary(32), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("expires", Float),
+    Column("revoked", Float),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("digest", LargeBinary(32), primary_key=True),
+    Column("token", String(16), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("seen", Float, nullable=False),
+)
+
+Index("sessions_by_token", sessions.c.token)
+
+# ---------------------------------------------------------------- measurements
+
 measures = Table(
     "measures",
     metadata,
@@ -135,6 +182,8 @@ measures = Table(
     Column("settings", Text, nullable=False),
     Column("notes", Text, nullable=False),
     Column("document", Text),
+    Column("stage", String(64), nullable=False, server_default=""),
+    Column("verdict", String(20)),
 )
 
 Index("measures_by_started", measures.c.started)

@@ -24,10 +24,10 @@ def faults_of(database: Database) -> list[str]:
     with database.read() as connection:
         if database.is_sqlite:
             found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
-            faults = [] if found == ["ok"] else [str(line) for line in found]
-        else:
-            faults = []  # PostgreSQL checks pages as it reads them, which the counting below does
-        return [*faults, *_orphans(connection), *log_faults(connection)]
+            if found != ["ok"]:
+                return [str(line) for line in found]  # what rows say means nothing then
+        # PostgreSQL checks pages as it reads them, which the counting does.
+        return [*_orphans(connection), *log_faults(connection)]
 
 
 def _orphans(connection: Connection) -> Iterator[str]:
@@ -48,6 +48,7 @@ _CHILDREN = (
     (tables.decisions, tables.rollouts, "rollout"),
     (tables.deliveries, tables.alarms, "alarm"),
     (tables.publication_files, tables.publications, "publication"),
+    (tables.sessions, tables.tokens, "token"),
 )
 
 

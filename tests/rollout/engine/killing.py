@@ -19,7 +19,7 @@ from typing import Any
 
 from denv.rollout.engine.connection import Connection, connect
 from denv.rollout.engine.worker import WorkerSettings, work
-from denv.serve.pages import PageSettings
+from denv.serve.app import PageSettings
 from denv.serve.serving import ServeSettings, serve
 from denv.store import open_store
 from denv.store.alarms_sql import SqlAlarmStore
@@ -99,7 +99,7 @@ async def be_worker(task: dict[str, Any]) -> None:
 async def be_serve(task: dict[str, Any]) -> None:
     """Serve until told to end."""
     folder = Path(task["folder"])
-    pages = PageSettings(host="127.0.0.1", port=0, data=folder)
+    pages = PageSettings(host="127.0.0.1", port=0)
     settings = ServeSettings(folder, pages, queue=task["queue"])
     await serve(settings, stop=_stopped_by_sigterm(), on_ready=lambda _: None)
 

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from denv.cli.rollview import now_document
 from denv.errors import RolloutRefusedError, StoreError
 from denv.release import load_release
+from denv.rollout.documents import now_document
 from denv.rollout.engine import parity_activities, stage_workflow
 from denv.rollout.engine.beating import HeartbeatMemory
 from denv.rollout.engine.messages import ShardTask, StageOrder, Task

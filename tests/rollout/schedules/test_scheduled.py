@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 from jsonschema import Draft202012Validator
 
-from denv.cli.scheduleview import document_of
+from denv.rollout.schedules.documents import document_of
 from denv.client import http
 from denv.errors import RunCancelledError, UsageError
 from denv.records import Side

@@ -119,9 +119,9 @@ def test_what_cannot_be_compared_is_listed(assertion, why):
     found = read(ONE + f"      - {assertion}\n")
     assert found.cases == ()
     ((where, told),) = parts(found)
-    assert where == "c.yaml: test 1, assertion 1"
+    assert where == "c.yaml:3: test 1, assertion 1"
     assert why in told
-    assert lost(found) == [("c.yaml: test 1", "has no assertion that can be carried over")]
+    assert lost(found) == [("c.yaml:3: test 1", "has no assertion that can be carried over")]
 
 
 def test_prompts_and_variables_are_multiplied():
@@ -252,7 +252,7 @@ tests: [{assert: [{type: is-json}], other: 1}]
 def test_tests_without_a_prompt_are_left_behind():
     """Where no prompt can be carried over no test is, and each says so."""
     found = read("prompts: [file://gen.js]\ntests: [{assert: [{type: is-json}]}]\n")
-    assert lost(found) == [("c.yaml: test 1", "has no prompt that can be carried over")]
+    assert lost(found) == [("c.yaml:2: test 1", "has no prompt that can be carried over")]
 
 
 def test_defaults_that_cannot_be_read_are_an_error():

@@ -66,23 +66,26 @@ def open_engine(settings: EngineSettings, *, special_tokens: Sequence[str] = ())
     return _OPENERS[settings.name](settings, special_tokens)
 
 
-def _llama_cpp(settings: EngineSettings, special: Sequence[str]) -> Engine:
-    options = _options(LlamaOptions, settings)
+def _remote(
+    kind: type[Options],
+    make: Callable[[EngineHttp, Options, EngineSettings, Sequence[str]], Engine],
+) -> Callable[[EngineSettings, Sequence[str]], Engine]:
+    """Give the opener of an engine that is asked over HTTP."""
+
+    def open_(settings: EngineSettings, special: Sequence[str]) -> Engine:
+        options = _options(kind, settings)
+        url = (settings.url or "").rstrip("/").removesuffix("/v1")
+        return make(EngineHttp(url, key=_key(settings)), options, settings, special)
+
+    return open_
+
+
+def _llama_cpp(
+    http: EngineHttp, options: LlamaOptions, _: EngineSettings, special: Sequence[str]
+) -> Engine:
     return LlamaCpp(
-        _http(settings),
-        special=(*special, *options.special_tokens),
-        cache_prompt=options.cache_prompt,
+        http, special=(*special, *options.special_tokens), cache_prompt=options.cache_prompt
     )
-
-
-def _vllm(settings: EngineSettings, _: Sequence[str]) -> Engine:
-    _options(NoOptions, settings)
-    return VllmCompletions(_http(settings), model=settings.model)
-
-
-def _sglang(settings: EngineSettings, _: Sequence[str]) -> Engine:
-    _options(NoOptions, settings)
-    return Sglang(_http(settings))
 
 
 def _in_process(settings: EngineSettings, special: Sequence[str]) -> Engine:
@@ -102,9 +105,9 @@ def _in_process(settings: EngineSettings, special: Sequence[str]) -> Engine:
 
 
 _OPENERS: dict[str, Callable[[EngineSettings, Sequence[str]], Engine]] = {
-    "llama.cpp": _llama_cpp,
-    "vllm": _vllm,
-    "sglang": _sglang,
+    "llama.cpp": _remote(LlamaOptions, _llama_cpp),
+    "vllm": _remote(NoOptions, lambda http, _, named, __: VllmCompletions(http, model=named.model)),
+    "sglang": _remote(NoOptions, lambda http, *_: Sglang(http)),
     "llama.cpp-in-process": _in_process,
 }
 
@@ -127,11 +130,6 @@ def _options(kind: type[Options], settings: EngineSettings) -> Options:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise UsageError(f"engine: options: {where}: {first['msg']}") from None
-
-
-def _http(settings: EngineSettings) -> EngineHttp:
-    url = (settings.url or "").rstrip("/").removesuffix("/v1")
-    return EngineHttp(url, key=_key(settings))
 
 
 def _key(settings: EngineSettings) -> Secret | None:

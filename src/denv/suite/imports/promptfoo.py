@@ -11,14 +11,18 @@ from typing import Any
 
 from denv.errors import UsageError
 from denv.suite.imports.assertions import expect_of
+from denv.suite.imports.bounded import working
 from denv.suite.imports.gathering import Gathering, Imported, UncarriedError
 from denv.suite.imports.prompts import Prompt, asked, prompts_of
 from denv.suite.imports.templates import filled, render_value
+from denv.suite.imports.yaml_values import Placed
 
 ReadFile = Callable[[str], Any]
 """Gives what a ``file://`` path holds: a text, or the value of a JSON or YAML file."""
 
 MAX_COMBINATIONS = 10_000
+MAX_WORK = 2_000_000_000
+"""For all templates of a configuration together: a hundred times what one may take."""
 
 _READ = frozenset({"prompts", "tests", "defaultTest", "providers", "targets", "scenarios"})
 _OF_A_RUN = frozenset(
@@ -45,11 +49,12 @@ def read_promptfoo(config: Mapping[str, Any], *, source: str, read: ReadFile) ->
     _note_unread(config, gathering)
     prompts = list(prompts_of(config.get("prompts"), gathering, read=read))
     default = _part(config.get("defaultTest"), f"{source}: defaultTest", gathering, read)
-    for where, test in _tests(config.get("tests"), gathering, read):
-        try:
-            _add_test(where, test, default, prompts=prompts, gathering=gathering, read=read)
-        except UncarriedError as error:
-            gathering.leave(where, str(error))
+    with working(MAX_WORK):
+        for where, test in _tests(config.get("tests"), gathering, read):
+            try:
+                _add_test(where, test, default, prompts=prompts, gathering=gathering, read=read)
+            except UncarriedError as error:
+                gathering.leave(where, str(error))
     return gathering.imported()
 
 
@@ -96,7 +101,8 @@ def _tests(given: Any, gathering: Gathering, read: ReadFile) -> Iterator[tuple[s
 
 def _where(source: str, number: int, test: Any) -> str:
     named = test.get("description") if isinstance(test, Mapping) else None
-    return f"{source}: test {number}" + (f" ({named})" if isinstance(named, str) else "")
+    place = test.place if isinstance(test, Placed) else source
+    return f"{place}: test {number}" + (f" ({named})" if isinstance(named, str) else "")
 
 
 def _add_test(

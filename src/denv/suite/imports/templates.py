@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError
 
+from denv.suite.imports.bounded import Bounded, charged, narrow, one_template, spend_on
 from denv.suite.imports.gathering import UncarriedError
 
 MAX_ROUNDS = 5
 """Variables may name others, which may name others."""
+
+
+MAX_KEPT = 64
+"""Compiled templates: a prompt is filled in once for each test."""
 
 
 def _dump(value: Any, indent: int | None = None) -> str:
@@ -21,6 +26,7 @@ def _dump(value: Any, indent: int | None = None) -> str:
 
 def _written(value: Any) -> Any:
     """Write a value as JavaScript does."""
+    spend_on(value)
     match value:
         case None:
             return ""
@@ -34,10 +40,17 @@ def _written(value: Any) -> Any:
             return value
 
 
-_ENVIRONMENT = ImmutableSandboxedEnvironment(
+_ENVIRONMENT = Bounded(
     undefined=StrictUndefined, finalize=_written, autoescape=False, keep_trailing_newline=True
 )
-_ENVIRONMENT.filters["dump"] = _dump
+_ENVIRONMENT.filters["dump"] = charged(narrow(_dump))
+
+_REFUSED = (
+    *(TemplateError, TypeError, ValueError, ArithmeticError, RecursionError),
+    *(AttributeError, LookupError, SyntaxError, MemoryError),  # what nests too deep is no Python
+)
+
+_TOO_DEEP = (RecursionError, SyntaxError, MemoryError)
 
 
 def render(template: str, vars_: Mapping[str, Any]) -> str:
@@ -46,14 +59,22 @@ def render(template: str, vars_: Mapping[str, Any]) -> str:
     Raises
     ------
     UncarriedError
-        It is no template, or names a variable that is not there.
+        It is no template, names a variable that is not there, or takes too much work.
     """
     if "{{" not in template and "{%" not in template and "{#" not in template:
         return template
     try:
-        return _ENVIRONMENT.from_string(template).render(vars_)
-    except (TemplateError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
-        raise UncarriedError(f"its template cannot be filled in: {error}") from None
+        with one_template():
+            return _compiled(template).render(vars_)
+    except _REFUSED as error:
+        why = "it is nested too deep" if isinstance(error, _TOO_DEEP) else str(error)[:200]
+        at = f"line {error.lineno} of it: " if isinstance(error, TemplateSyntaxError) else ""
+        raise UncarriedError(f"its template cannot be filled in: {at}{why}") from None
+
+
+@lru_cache(MAX_KEPT)
+def _compiled(template: str) -> Template:
+    return _ENVIRONMENT.from_string(template)
 
 
 def render_value(value: Any, vars_: Mapping[str, Any]) -> Any:

@@ -6,6 +6,7 @@ PyYAML reads YAML 1.1, where ``no`` and ``on`` are booleans, ``1:30`` is 90 and 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -27,8 +28,16 @@ _PLAIN = {
 }
 
 
+class Placed(dict[Any, Any]):
+    """A mapping that knows the place where it stands, as ``file:line``."""
+
+    place = ""
+
+
 class _Loader(yaml.SafeLoader):
     """The safe loader with the resolvers of YAML 1.2's core, and merge keys."""
+
+    source = ""
 
 
 _Loader.yaml_implicit_resolvers = {}
@@ -42,11 +51,19 @@ def _integer(_: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
     return int(text, 16) if text.startswith("0x") else int(text)
 
 
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> Iterator[Placed]:
+    made = Placed()
+    made.place = f"{loader.source}:{node.start_mark.line + 1}"
+    yield made  # before it is filled, since it may hold itself
+    made.update(loader.construct_mapping(node))
+
+
 _Loader.add_constructor("tag:yaml.org,2002:int", _integer)
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 
 
 def load_yaml(text: str, *, source: str) -> Any:
-    """Read one document.
+    """Read one document; its mappings are ``Placed``.
 
     Raises
     ------
@@ -55,7 +72,9 @@ def load_yaml(text: str, *, source: str) -> Any:
         its aliases hold themselves or more than ``MAX_VALUES``.
     """
     try:
-        value = yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a safe loader
+        loader = _Loader(text)
+        loader.source = source
+        value = loader.get_single_data()
         _bound(value)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

@@ -1,24 +1,35 @@
-"""The library's server as a router's clients meet it."""
+"""The library's server as callers of an API meet it."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from aiohttp import web
 
-from denv.router.front import Front
-from denv.router.log import SILENT
-
 KEPT_S = 75.0
-"""How long a client's connection is kept without a request."""
+"""How long a caller's connection is kept without a request."""
+
+Unreadable = Callable[[web.BaseRequest, int], web.StreamResponse]
+"""Gives the refusal of what came in the place of a request, with the library's status."""
 
 
 class Listener(web.Server):
-    """Answers by a front, also where no HTTP came."""
+    """Answers by a handler, and by ``unreadable`` where no HTTP came."""
 
-    def __init__(self, front: Front) -> None:
-        super().__init__(front.handle, handler_cancellation=True)
-        self.front = front
+    def __init__(
+        self,
+        handler: Callable[[Any], Awaitable[web.StreamResponse]],
+        *,
+        unreadable: Unreadable,
+        logger: logging.Logger,
+        request_factory: Any = None,
+    ) -> None:
+        super().__init__(handler, request_factory=request_factory, handler_cancellation=True)
+        self.unreadable = unreadable
+        self.logger = logger
 
     def __call__(self) -> web.RequestHandler:
         """Make what reads and answers one connection."""
@@ -26,24 +37,24 @@ class Listener(web.Server):
 
 
 class _Connection(web.RequestHandler):
-    """One connection of a client.
+    """One connection of a caller.
 
     Bodies are not unpacked here: of one that nobody reads, as where the key is missing, the
     library would unpack all before it is thrown away.
     """
 
-    __slots__ = ("_front",)
+    __slots__ = ("_unreadable",)
 
     def __init__(self, listener: Listener) -> None:
         super().__init__(
             listener,
             loop=asyncio.get_running_loop(),
             access_log=None,  # type: ignore[arg-type]  # as the library's own runner gives it
-            logger=SILENT,
+            logger=listener.logger,
             keepalive_timeout=KEPT_S,
             auto_decompress=False,
         )
-        self._front = listener.front
+        self._unreadable = listener.unreadable
 
     def handle_error(
         self,
@@ -53,7 +64,8 @@ class _Connection(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         """Refuse what cannot be read; the library's own words quote it."""
-        del exc, message
+        del message
         if request.writer.output_size > 0:
             raise ConnectionError("a part of an answer has been sent")
-        return self._front.unreadable(request, status=status)
+        self.log_exception("", exc_info=exc)
+        return self._unreadable(request, status)
