@@ -249,7 +249,8 @@ class Links(HTMLParser):
 
 async def crawl(place: Place, session: aiohttp.ClientSession, site: str, starts: list[str]) -> int:
     """Read every page that can be reached, and give how many there were."""
-    seen, left = set(), [f"{site}{path}" for path in starts]
+    seen: set[str] = set()
+    left = [f"{site}{path}" for path in starts]
     while left and len(seen) < 500:
         url = left.pop()
         if url in seen:

@@ -8,11 +8,11 @@ from functools import cache
 import pytest
 from jsonschema import Draft202012Validator
 
-from denv.rollout.schedules.documents import document_of
 from denv.client import http
 from denv.errors import RunCancelledError, UsageError
 from denv.records import Side
 from denv.rollout.plan import freeze
+from denv.rollout.schedules.documents import document_of
 from denv.rollout.schedules.learned import Learned
 from denv.rollout.schedules.scheduled import fire
 from denv.schemas import schema
