@@ -54,6 +54,14 @@ def test_divergence_has_a_panel_where_it_was_measured():
     assert below["KL"] == [0.01, 0.03]
 
 
+def test_a_single_run_stands_in_its_day():
+    """One run has no span of its own: a day is shown, and shares from 0 on."""
+    axes = draw_history([point(0, failed=4)], title="t").axes[0]
+    first, last = axes.get_xlim()
+    assert last - first == pytest.approx(1.0)  # Matplotlib counts days
+    assert axes.get_ylim() == pytest.approx((0, 1.02))
+
+
 def test_the_file_is_an_svg_with_text():
     """The same runs give the same bytes; title and labels can be read and searched."""
     points = [point(0), Point(1_800_086_400, "error", {"reasons": ["x"]})]

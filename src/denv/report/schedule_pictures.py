@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from denv.records import Json
@@ -80,6 +80,10 @@ def draw_history(points: Sequence[Point], *, title: str) -> Figure:
     _rates(panels[0][0], points, title=title)
     if has_kl:
         _divergence(panels[1][0], points)
+    if len(points) == 1:  # a day around it, where years would be drawn
+        when, half = _when(points[0]), timedelta(hours=12)
+        panels[0][0].set_xlim(when - half, when + half)
+        panels[0][0].set_ylim(0, 1.02)
     figure.autofmt_xdate()
     return figure
 
