@@ -13,7 +13,7 @@ def quoting(secrets: Mapping[str, str]):
     """Echo, but refuse every third case with all that was sent, and secrets of its own."""
 
     def handler(request, n):
-        text = request["messages"][-1]["content"]
+        text = request.get("messages", [{}])[-1].get("content") or ""
         number = text.split()[1].rstrip(";") if text.startswith("number ") else "1"
         if not number.isdigit() or int(number) % 3:
             return answers.completion(text)

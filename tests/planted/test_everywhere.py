@@ -207,7 +207,10 @@ def failing_release(place: Place, stage: StubServer, reference: StubServer, sink
             "health": {"path": "/v1/models", "passes": 1, "every": "100ms", "timeout": "5s"},
             "bake": "300ms",
             "deadline": "60s",
-            "deploy": {"start": {"run": ["sh", "-c", "echo key $STAGE_KEY >&2; env >&2"]}},
+            "deploy": {
+                "start": {"run": ["sh", "-c", "echo key $STAGE_KEY >&2; env >&2"]},
+                "stop": {"run": ["sh", "-c", "env"]},
+            },
         },
         "alarms": [
             {"pagerduty": {"routing-key-env": "PAGER_KEY", "url": f"{sink}/pager"}},
