@@ -54,7 +54,7 @@ class Place:
             **os.environ,
             "DENV_HOME": str(self.made / "home"),
             "STAGE_KEY": SECRETS["stage"],
-            "STAGE_HEADER": SECRETS["header"],
+            "TEAM_TOKEN": SECRETS["header"],
             "PAGER_KEY": SECRETS["pager"],
             "ALERTS": f"Bearer {SECRETS['alerts']}",
             "CUSTOMER_KEY": SECRETS["customer"],
@@ -122,7 +122,7 @@ async def run_directly(place: Place, stage: StubServer, reference: StubServer) -
     made = place.made
     sides = (
         *("--stage", stage.url, "--stage-key-env", "STAGE_KEY"),
-        *("--stage-header-env", "X-Team=STAGE_HEADER"),
+        *("--stage-header-env", "X-Team=TEAM_TOKEN"),
         *("--reference", reference.url, "--reference-key-file", place.key("reference")),
     )
     await place.denv(
