@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
-from denv.errors import HarnessError, ResumeError
+from denv.errors import HarnessError
 from denv.rollout.engine.address import Serving, announced, serving_lock
 from denv.rollout.engine.connection import Client, answers, connect
 from denv.rollout.engine.orders import take_up
 from denv.rollout.engine.server import EmbeddedServer, ServerSettings, embedded
 from denv.rollout.engine.worker import WorkerSettings, work
+from denv.serve.claim import OnlyEngine
 from denv.serve.context import Engine, ServeContext
 from denv.serve.serving import OnReady, Ready, ServeSettings, pages
 from denv.serve.storewatch import StoreWatch
 from denv.store import SqlStore, open_store
-
-ENGINE = "engine"
-"""What is claimed of the data by who has them carried out by a Temporal server of his own."""
 
 TAKE_UP_EVERY_S = 60.0
 """How often it is made sure that all that has not ended is carried out."""
@@ -35,16 +34,21 @@ async def serve_with_engine(
     HarnessError
         Another process serves this data folder, or a part broke down.
     """
+    parts: set[asyncio.Task[object]] = set()
     async with AsyncExitStack() as stack:
         stack.enter_context(serving_lock(settings.folder))
         store = open_store(settings.folder)
         stack.callback(store.close)
         if settings.temporal is None:
-            stack.enter_context(_only_engine(store))
+            claim = stack.enter_context(OnlyEngine(store))
+            parts.add(keeping := asyncio.create_task(claim.keep()))
+            stack.push_async_callback(_cancelled, keeping)
         server = await stack.enter_async_context(_server(settings))
         connection = settings.temporal if server is None else server.connection
         if connection is None:
             raise HarnessError("there is no Temporal server to work for")
+        if server is not None:
+            parts.add(server.failed)
         client = await connect(connection)
         working = asyncio.create_task(
             work(client, store, WorkerSettings(settings.folder, settings.queue), stop=stop)
@@ -68,21 +72,9 @@ async def serve_with_engine(
         )
         stack.enter_context(announced(settings.folder, serving))
         on_ready(Ready(url, connection.address, invited))
-        await _until_stopped(settings, client, store, server=server, working=working, stop=stop)
-
-
-@contextmanager
-def _only_engine(store: SqlStore) -> Iterator[None]:
-    """Hold the data, which may be a database of several folders, for one Temporal server."""
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(store.claim(ENGINE))
-        except ResumeError:
-            raise HarnessError(
-                "another denv serve carries out what is in this database, with a Temporal server "
-                "of its own: end that one, or work for its server by denv worker --temporal"
-            ) from None
-        yield
+        tending = asyncio.create_task(_tend(client, store, settings.queue))
+        stack.push_async_callback(_cancelled, tending)
+        await _until_stopped({*parts, working, tending}, stop=stop)
 
 
 async def _is_running(working: asyncio.Task[None]) -> bool:
@@ -98,7 +90,7 @@ async def _server(settings: ServeSettings) -> AsyncIterator[EmbeddedServer | Non
         yield server
 
 
-async def _cancelled(task: asyncio.Task[None]) -> None:
+async def _cancelled(task: asyncio.Task[Any]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
@@ -109,29 +101,15 @@ async def _ended(working: asyncio.Task[None], stop: asyncio.Event) -> None:
     await asyncio.gather(working, return_exceptions=True)
 
 
-async def _until_stopped(
-    settings: ServeSettings,
-    client: Client,
-    store: SqlStore,
-    *,
-    server: EmbeddedServer | None,
-    working: asyncio.Task[None],
-    stop: asyncio.Event,
-) -> None:
+async def _until_stopped(parts: set[asyncio.Task[object]], *, stop: asyncio.Event) -> None:
     """Return when told to stop; what breaks down meanwhile is raised."""
-    tending = asyncio.create_task(_tend(client, store, settings.queue))
     stopping = asyncio.create_task(stop.wait())
-    parts: set[asyncio.Task[object]] = {working, tending, stopping}
-    if server is not None:
-        parts.add(server.failed)
     try:
-        done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait({*parts, stopping}, return_when=asyncio.FIRST_COMPLETED)
         for part in done:
             part.result()
     finally:
-        for task in (tending, stopping):
-            task.cancel()
-        await asyncio.gather(tending, stopping, return_exceptions=True)
+        await _cancelled(stopping)
 
 
 async def _tend(client: Client, store: SqlStore, queue: str) -> None:

@@ -17,6 +17,7 @@ from denv.store.browsing import (
     SuiteRow,
     can_be_kept,
 )
+from denv.store.claims import Held
 from denv.store.home import data_folder
 from denv.store.protocol import (
     AnswerKey,
@@ -52,6 +53,7 @@ __all__ = [
     "DeliveryRecord",
     "DeliveryState",
     "Firing",
+    "Held",
     "Incumbent",
     "Latch",
     "LogEntry",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -19,11 +19,14 @@ from sqlalchemy.exc import DBAPIError
 from denv.errors import ResumeError, StoreError
 from denv.store.database import Database
 
+Held = Callable[[], bool]
+"""Whether a claim is still held; one in a database goes with its connection. It may block."""
+
 
 class Claims(Protocol):
     """Who holds which run; ``ResumeError`` where another process does."""
 
-    def run(self, run: str) -> AbstractContextManager[None]:
+    def run(self, run: str) -> AbstractContextManager[Held]:
         """Hold a run for the length of the block."""
 
     def shard(self, run: str, first: int, last: int) -> AbstractContextManager[None]:
@@ -36,9 +39,11 @@ class FileClaims:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def run(self, run: str) -> AbstractContextManager[None]:
+    @contextmanager
+    def run(self, run: str) -> Iterator[Held]:
         """Hold a run for the length of the block."""
-        return claimed(self._folder / f"run-{run}.lock", run)
+        with claimed(self._folder / f"run-{run}.lock", run):
+            yield lambda: True
 
     @contextmanager
     def shard(self, run: str, first: int, last: int) -> Iterator[None]:
@@ -56,10 +61,10 @@ class AdvisoryClaims:
         self._database = database
 
     @contextmanager
-    def run(self, run: str) -> Iterator[None]:
+    def run(self, run: str) -> Iterator[Held]:
         """Hold a run for the length of the block."""
         with self._connection() as connection, _held(connection, f"run {run}", run):
-            yield
+            yield lambda: _lives(connection)
 
     @contextmanager
     def shard(self, run: str, first: int, last: int) -> Iterator[None]:
@@ -78,6 +83,21 @@ class AdvisoryClaims:
             yield connection
 
 
+def _lives(connection: Connection) -> bool:
+    """Whether a connection is the one that took the lock; it is not made anew."""
+    if connection.invalidated:
+        return False
+    try:
+        connection.exec_driver_sql("SELECT 1")
+        connection.commit()
+    except DBAPIError as error:
+        if not error.connection_invalidated:
+            raise
+        connection.rollback()
+        return False
+    return True
+
+
 @contextmanager
 def _held(connection: Connection, name: str, run: str, *, shared: bool = False) -> Iterator[None]:
     how = "_shared" if shared else ""
@@ -89,12 +109,14 @@ def _held(connection: Connection, name: str, run: str, *, shared: bool = False) 
     try:
         yield
     finally:
-        try:
-            connection.execute(text(f"SELECT pg_advisory_unlock{how}(:n)"), {"n": number})
-            connection.commit()
-        except DBAPIError as error:
-            if not error.connection_invalidated:  # one that was lost has let go already
-                raise
+        # A connection that was lost has let go already.
+        if not connection.invalidated:
+            try:
+                connection.execute(text(f"SELECT pg_advisory_unlock{how}(:n)"), {"n": number})
+                connection.commit()
+            except DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
 
 
 @contextmanager

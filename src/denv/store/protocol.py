@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from denv.records import CaseResult, Exchange, Json, Side
+from denv.store.claims import Held
 
 
 class AnswerKey(NamedTuple):
@@ -79,7 +80,7 @@ class StoredProbe:
 class Store(Protocol):
     """Keeps runs. Every method raises ``StoreError`` when the data cannot be read or written."""
 
-    def claim(self, run: str) -> AbstractContextManager[None]:
+    def claim(self, run: str) -> AbstractContextManager[Held]:
         """Hold a run for the length of the block; ``ResumeError`` where another process does."""
 
     def claim_shard(self, run: str, first: int, last: int) -> AbstractContextManager[None]:

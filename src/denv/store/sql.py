@@ -12,7 +12,7 @@ from denv.store.alarming import AlarmStore
 from denv.store.alarms_sql import SqlAlarmStore
 from denv.store.browsing import Browsing
 from denv.store.browsing_sql import SqlBrowsing
-from denv.store.claims import AdvisoryClaims, Claims, FileClaims
+from denv.store.claims import AdvisoryClaims, Claims, FileClaims, Held
 from denv.store.database import Database
 from denv.store.engines import database_url, postgres_database, sqlite_database
 from denv.store.figures import Figures
@@ -98,7 +98,7 @@ class SqlStore(SqlRuns, SqlMeasures):
                 self._database.replacing(tables.meta), ("tried", os.urandom(8).hex())
             )
 
-    def claim(self, run: str) -> AbstractContextManager[None]:
+    def claim(self, run: str) -> AbstractContextManager[Held]:
         """Hold a run for the length of the block; ``ResumeError`` where another process does."""
         return self._claims.run(run)
 
