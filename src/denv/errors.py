@@ -15,6 +15,7 @@
     │   ├── SelfCheckError      the instruments do not read their known cases right
     │   ├── DeliveryError       an alarm that a sink did not take
     │   └── StoreError          the data folder cannot be read or written
+    │       ├── DamagedError        data that can be opened, and not all of it read
     │       └── StepConflictError   a rollout's log that has another decision there
     ├── RolloutRefusedError     exit 1: a stage that must first be taken back
     ├── RolloutSupersededError  exit 130: a rollout that gave way before it began
@@ -91,6 +92,10 @@ class DeliveryError(HarnessError):
 
 class StoreError(HarnessError):
     """The data folder cannot be read or written."""
+
+
+class DamagedError(StoreError):
+    """The data can be opened, and some of their pages hold no data."""
 
 
 class StepConflictError(StoreError):

@@ -46,7 +46,7 @@ def test_upgrade_copies_a_file_and_says_from_where_to_where(old_home, capfd):
         assert file.execute("SELECT value FROM meta WHERE name='schema_version'").fetchone()
     assert run(["db", "upgrade"]) == 0
     assert "the data have the present form" in capfd.readouterr().out
-    assert len(list(old_home.glob("denv.sqlite3.first-*"))) == 1
+    assert list(old_home.glob("denv.sqlite3.first-*")) == [copy]
 
 
 def test_other_commands_name_the_upgrade(old_home, capfd):
@@ -77,6 +77,41 @@ def test_check_finds_damage(full_home, capfd, first):
     assert "\nwhole" not in captured.out
     assert "FAULT" in captured.out or "damaged: put its last copy back" in captured.err
     assert "db check" not in captured.out + captured.err
+
+
+def _damage(path, first):
+    """Overwrite what lies in the file from so many hundredths of it on."""
+    content = bytearray(path.read_bytes())
+    at = len(content) * first // 100
+    content[at:] = b"\xff" * (len(content) - at)
+    path.write_bytes(content)
+
+
+@pytest.fixture
+def large_home(home):
+    with closing(open_store(home)) as store:
+        for number in range(3000):
+            store.create_run(RunRecord(f"run-{number}", 86_400.0, "finished", {"a": "b" * 99}, {}))
+    return home
+
+
+@pytest.mark.parametrize("first", [30, 60, 90])
+def test_what_can_be_opened_and_not_read_is_damaged(large_home, capfd, first):
+    """Pages of rows that are none are a finding of the check, with code 1, and no error of it."""
+    _damage(large_home / "denv.sqlite3", first)
+    assert run(["db", "check", "--json"]) == 1
+    found = json.loads(capfd.readouterr().out)
+    assert found["whole"] is False
+    assert found["faults"]
+
+
+def test_an_export_that_breaks_off_leaves_nothing(large_home, tmp_path, capfd):
+    """Of a table that cannot be read to its end no file stays that looks like all of it."""
+    _damage(large_home / "denv.sqlite3", 60)
+    out = tmp_path / "out"
+    assert run(["db", "export", "--out", str(out)]) == 4
+    assert "the file is damaged" in capfd.readouterr().err
+    assert not list(out.iterdir())
 
 
 def test_check_of_nothing(home, capfd):

@@ -124,6 +124,18 @@ async def test_bad_input_is_one_clear_error(denv, files, monkeypatch, arguments,
     assert sorted(files.iterdir()) == before
 
 
+@pytest.mark.parametrize("name", ["deep.json", "deep.jsonl", "deep.yaml"])
+async def test_a_named_file_that_is_nested_too_deeply_is_told(denv, files, name):
+    """What no parser reads is left behind with its reason, and the import goes on."""
+    (files / name).write_text("[" * 100_000)
+    (files / "c.yaml").write_text(f"prompts: [hello]\ntests: [file://{name}]\n")
+    done = await denv(
+        "suite", "import", "--from", "promptfoo", files / "c.yaml", "--out", files / "o.jsonl"
+    )
+    assert done.code == 2
+    assert "nested too deeply" in done.err
+
+
 async def test_what_a_terminal_would_obey_is_shown(denv, files):
     """A description from elsewhere cannot move the cursor."""
     tests = '[{description: "a\\e[2Jb", assert: []}, {assert: [{type: is-json}]}]'

@@ -57,6 +57,7 @@ def test_a_token_from_its_making_to_its_end(capsys, home):
         ["new", "--role", "read", "--name", "a\u202eb"],
         ["new", "--role", "read", "--name", "x" * 81],
         ["new", "--role", "read", "--name", "x", "--expires", "soon"],
+        ["new", "--role", "read", "--name", "x", "--expires", "0s"],
         ["revoke", "nope"],
         ["revoke", "a\0b"],
     ],

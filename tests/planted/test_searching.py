@@ -48,7 +48,9 @@ def test_tables(tmp_path):
     """Cells of databases are looked into, packed ones too, and columns of Parquet."""
     with closing(sqlite3.connect(tmp_path / "a.sqlite3")) as connection, connection:
         connection.execute("CREATE TABLE t (a TEXT, b BLOB)")
-        connection.execute("INSERT INTO t VALUES ('x', ?)", (gzip.compress(SECRET.encode(), mtime=0),))
+        connection.execute(
+            "INSERT INTO t VALUES ('x', ?)", (gzip.compress(SECRET.encode(), mtime=0),)
+        )
     pq.write_table(pa.table({"a": [SECRET] * 3}), tmp_path / "a.parquet", compression="zstd")
     assert "key in ./a.sqlite3, table t" in search(tmp_path, SECRETS)
     assert "key in ./a.parquet, a column" in search(tmp_path, SECRETS)

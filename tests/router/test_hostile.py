@@ -42,6 +42,30 @@ async def test_what_is_no_http_is_refused_in_the_apis_form(tmp_path, sent):
         assert not replica.seen
 
 
+@pytest.mark.parametrize("rest", [b"", b"X-More: 1\r\nAuthorization: Bearer a-key-0123456789\r\n"])
+async def test_a_body_in_chunks_ends_its_connection(tmp_path, monkeypatch, rest):
+    """What stands behind the body is no header of the request that comes next."""
+    monkeypatch.setenv("A_KEY", "a-key-0123456789")
+    clients = [{"name": "a", "key-env": "A_KEY"}]
+    first = (
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n"
+        b"Authorization: Bearer a-key-0123456789\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n" + rest + b"\r\n"
+    )
+    async with (
+        StubReplica() as replica,
+        running(tmp_path, table_of((replica.url, 1)), clients=clients) as router,
+    ):
+        reader, writer = await asyncio.open_connection("127.0.0.1", _port(router.url))
+        writer.write(first + b"GET /v1/models HTTP/1.1\r\nHost: b\r\n\r\n")
+        said = await reader.read()
+        writer.close()
+        assert said.startswith(b"HTTP/1.1 200 ")
+        assert b"\r\nConnection: close\r\n" in said
+        assert said.count(b"HTTP/1.1 ") == 1
+        assert len(replica.seen) == 1
+
+
 async def test_heads_without_an_answer_are_a_broken_replica(tmp_path):
     """A replica that sends heads of 1xx without end is broken, and keeps nobody waiting."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 
 import pytest
@@ -265,6 +266,25 @@ async def test_a_broken_file_changes_nothing(tmp_path):
             assert '"table": 5' in said
             assert (await router.chat())[0] == 200
         assert await router.metric("table_faults_total") == 6
+
+
+async def test_what_is_no_file_holds_nothing_up(tmp_path):
+    """A pipe or a folder in the table's place is told, and requests are answered as before."""
+    async with StubReplica() as a, running(tmp_path, table_of((a.url, 1), version=5)) as router:
+        file = tmp_path / "weights.json"
+        for put in (os.mkfifo, os.mkdir):
+            file.unlink()
+            put(file)
+            async with asyncio.timeout(10):
+                while "it is no regular file" not in (await router.admin("/health"))[1].decode():
+                    await asyncio.sleep(0.05)
+            assert (await router.chat())[0] == 200
+            if file.is_dir():
+                file.rmdir()
+        file.write_bytes(table_of((a.url, 1), version=6).to_json())
+        async with asyncio.timeout(10):
+            while b'"table": 6' not in (await router.admin("/health"))[1]:
+                await asyncio.sleep(0.05)
 
 
 def _changed(url: str, old: str, new: str) -> bytes:

@@ -89,6 +89,6 @@ async def test_a_collector_that_is_away_holds_nothing_up(tmp_path, caplog):
             ending = time.monotonic()
         assert time.monotonic() - ending < 15
     told = [record for record in caplog.records if "Connection refused" in str(vars(record))]
-    assert told
-    assert {record.name for record in told} == {LOGGER.name}
+    assert LOGGER.name in {record.name for record in told}
+    # pytest listens at a logger that hands nothing on, too, once another test has made one of it.
     assert logging.getLogger("opentelemetry").propagate is False

@@ -102,6 +102,11 @@ async def test_heads_are_bounded():
         twice = b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"
         for text in (large, b"nothing of HTTP\r\n\r\n", twice):
             assert (await spoken(url, text)).startswith(b"HTTP/1.1 4")
+        end = b"\r\nConnection: close\r\n\r\n"
+        for begin in (b"GET / HTTP/1.1\r\nHost: x\r\nX: ", b"GET /?", b"GET /"):
+            whole = begin + b"a" * MOST_HEAD_BYTES
+            whole += end if b"Host" in begin else b" HTTP/1.1\r\nHost: x" + end
+            assert (await spoken(url, whole)).startswith(b"HTTP/1.1 400"), begin
 
 
 async def test_what_does_not_start_is_an_error():

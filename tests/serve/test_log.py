@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import subprocess
+import sys
 
 from denv.serve.log import LineFormatter, is_news
 
@@ -30,3 +32,16 @@ def test_what_was_cancelled_on_purpose_is_no_news():
     """Work that is stopped because another decision came is as it should be."""
     assert not is_news(record(asyncio.CancelledError()))
     assert is_news(record(ValueError("x")))
+
+
+def test_what_callers_send_is_no_news():
+    """A form that is none is told to its sender, and not to the log; our own warnings are."""
+    said = (
+        "import logging; from denv.serve.log import log_in_lines; log_in_lines();"
+        "logging.getLogger('python_multipart.multipart').warning('Expected boundary character');"
+        "logging.getLogger('denv.serve').warning('ours')"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", said], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert ended.stderr[9:] == "ours\n"

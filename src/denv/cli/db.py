@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from denv.cli.parity import FOLDER
-from denv.errors import StoreError, UsageError
+from denv.errors import DamagedError, StoreError, UsageError
 
 STORE = click.option(
     "--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME."
@@ -70,7 +70,10 @@ def check(store: Path | None, *, as_json: bool) -> int:
             form = form_of(connection)
         faults, counts = [], {}
         if form.is_present:
-            faults = faults_of(database)
+            try:
+                faults = faults_of(database)
+            except DamagedError as error:
+                faults = [str(error)]
             try:
                 counts = counts_of(database)
             except StoreError as error:

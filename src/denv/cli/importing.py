@@ -115,7 +115,9 @@ def _value(file: Path, text: str) -> Any:
     if file.suffix == ".json":
         try:
             return json.loads(text)
-        except (ValueError, RecursionError) as error:
+        except RecursionError:
+            raise UsageError(f"{file}: nested too deeply") from None
+        except ValueError as error:
             raise UsageError(f"{file}: not JSON: {error}") from None
     return load_yaml(text, source=str(file))
 
@@ -137,6 +139,8 @@ def _named_files(folder: Path) -> Callable[[str], Any]:
             if path.suffix in {".yaml", ".yml"}:
                 return load_yaml(text, source=str(path))
             return _json_or_template(text) if path.suffix == ".json" else text
+        except RecursionError:
+            raise UncarriedError(f"{written[:60]}: nested too deeply") from None
         except (UsageError, ValueError) as error:
             raise UncarriedError(f"{written[:60]}: {error}") from None
 

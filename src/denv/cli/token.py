@@ -50,7 +50,10 @@ def new(*, role: Role, name: str, expires: str | None, store: Path | None) -> in
     if not name or len(name) > MOST_NAME or not name.isprintable():
         raise UsageError(f"--name takes up to {MOST_NAME} letters that can be seen")
     now = time.time()
-    until = None if expires is None else now + parse_duration(expires)
+    good_s = None if expires is None else parse_duration(expires)
+    if good_s == 0:
+        raise UsageError(f"--expires {expires}: a token that is good for no time lets nobody in")
+    until = None if good_s is None else now + good_s
     issued = issue(name, role, now=now, expires=until)
     with _opened(store) as opened:
         opened.tokens.add(issued.token)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http import RawRequestMessage
 
 KEPT_S = 75.0
 """How long a caller's connection is kept without a request."""
@@ -17,7 +18,11 @@ Unreadable = Callable[[web.BaseRequest, int], web.StreamResponse]
 
 
 class Listener(web.Server):
-    """Answers by a handler, and by ``unreadable`` where no HTTP came."""
+    """Answers by a handler, and by ``unreadable`` where no HTTP came.
+
+    A body in chunks may have fields behind it, of which the library's parser takes the last for a
+    header of the connection's next request. So after such a body there is no next request.
+    """
 
     def __init__(
         self,
@@ -28,6 +33,14 @@ class Listener(web.Server):
         request_factory: Any = None,
     ) -> None:
         super().__init__(handler, request_factory=request_factory, handler_cancellation=True)
+        make = self.request_factory
+
+        def last_if_in_chunks(message: RawRequestMessage, *rest: Any) -> web.BaseRequest:
+            if message.chunked:
+                message = message._replace(should_close=True)
+            return make(message, *rest)
+
+        self.request_factory = last_if_in_chunks
         self.unreadable = unreadable
         self.logger = logger
 

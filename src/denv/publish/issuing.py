@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from denv.publish.document import Terms, public_report
 from denv.publish.hiding import Hiding
 from denv.publish.serving import publish
 from denv.report import Report
-from denv.store import LogPlace, Publication, RunRecord, SqlStore
+from denv.store import LogPlace, Publication, RunRecord, SqlStore, kept_suite
 from denv.suite import Suite, load_suite
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def issue_of(
     UsageError
         The run's suite or its key cannot be used.
     """
-    suite = suite_of(record, wanted.suite)
+    suite = suite_of(record, wanted.suite, folder)
     terms = Terms(
         published=datetime.fromtimestamp(now, UTC),
         hiding=Hiding.of(record.settings["identity"], secrets=keys_of(record)),
@@ -97,20 +97,29 @@ def issue_of(
     )
 
 
-def suite_of(record: RunRecord, given: Path | None) -> Suite:
+def suite_of(record: RunRecord, given: Path | None, folder: Path) -> Suite:
     """Load a run's suite, from where the run had it unless another file is given.
+
+    Runs of rollouts and schedules have asked a copy, which the data folder keeps.
 
     Raises
     ------
     UsageError
         It is not there, or cannot be read.
     """
-    path = given or _options(record).get("suite")
-    if path is None:
-        raise UsageError(f"run {record.run} does not say where its suite is: name it by --suite")
-    if not Path(path).is_file() and given is None:
-        raise UsageError(f"the suite of run {record.run} is gone from {path}: name it by --suite")
-    return load_suite(path)
+    if given is not None:
+        return load_suite(given)
+    path = _options(record).get("suite")
+    if path is not None and Path(path).is_file():
+        return load_suite(path)
+    asked = record.settings["identity"]["suite"]
+    kept = kept_suite(folder, asked["sha256"])
+    if kept.is_file():
+        return replace(load_suite(kept), name=asked["name"])
+    gone = "nowhere that it says" if path is None else f"gone from {path}"
+    raise UsageError(
+        f"the suite of run {record.run} is {gone}: denv parity report takes one by --suite"
+    )
 
 
 def keys_of(record: RunRecord) -> list[str]:

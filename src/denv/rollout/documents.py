@@ -28,6 +28,9 @@ READ_BACK = frozenset({"weights-set", "weights-restored", "replicas-started"})
 
 PROVING = frozenset({"starting", "health", "golden", "parity", "holding"})
 
+_FIRST = datetime(1, 1, 1, tzinfo=UTC).timestamp()
+_LAST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+
 
 def document_of(store: SqlStore, rollout: str, *, now: float) -> dict[str, Json]:
     """Give all that is known of a rollout as strict JSON."""
@@ -142,7 +145,16 @@ def iso(at: float | None) -> str | None:
     """Write a time in UTC to the second."""
     if at is None:
         return None
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return in_utc(at).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def in_utc(at: float) -> datetime:
+    """Give a time as a date; one that no calendar has, of a clock gone wrong, is its nearest end.
+
+    >>> in_utc(1e15).year, in_utc(-1e15).year
+    (9999, 1)
+    """
+    return datetime.fromtimestamp(min(_LAST, max(_FIRST, at)), UTC)
 
 
 def now_document(store: SqlStore, rollout: str) -> dict[str, Json]:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from denv.errors import StoreError, SuiteError
 from denv.records import Kind
+from denv.store import kept_suite
 from denv.suite import Suite, load_suite
 
-FOLDER = "suites"
 _CHUNK = 1024 * 1024
 
 
@@ -54,7 +54,7 @@ def keep_suite(path: Path, data_folder: Path) -> KeptSuite:
         The copy cannot be written.
     """
     suite = load_suite(path)
-    target = data_folder.absolute() / FOLDER / f"{suite.sha256}.jsonl"
+    target = kept_suite(data_folder, suite.sha256)
     try:
         if not target.is_file() or _sha256(target) != suite.sha256:
             _copy(path, target, suite.sha256)

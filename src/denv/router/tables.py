@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -153,7 +154,11 @@ def _signature(path: Path) -> tuple[int, ...] | None:
 
 def _read(path: Path) -> Table:
     try:
-        with path.open("rb") as file:
+        # Not blocking, so that a pipe in the file's place cannot stop the router.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise WeightsError("it is no regular file")
             text = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise WeightsError(f"it cannot be read: {error.strerror}") from None

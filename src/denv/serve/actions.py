@@ -172,7 +172,7 @@ async def publish_run(
         return issue.keep(context.store, expires_s=expires_s)
 
     with _refused():
-        return await asyncio.to_thread(publish)
+        return await context.large.make(publish)
 
 
 async def revoke_publication(context: ServeContext, publication: str) -> Publication:

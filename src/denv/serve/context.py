@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from denv.serve.large import LargeAnswers
 from denv.store import SqlStore
 
 if TYPE_CHECKING:  # pages alone are served without Temporal's client
@@ -34,3 +35,4 @@ class ServeContext:
     folder: Path
     engine: Engine | None = None
     now: Callable[[], datetime] = _now
+    large: LargeAnswers = field(default_factory=LargeAnswers, repr=False, compare=False)

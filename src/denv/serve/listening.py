@@ -7,9 +7,11 @@ import errno
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from denv.errors import HarnessError
@@ -53,7 +55,7 @@ async def listening(app: ASGIApp, *, host: str, port: int) -> AsyncIterator[str]
 
 def _config(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
-        app,
+        BoundedHeads(app),
         http=BoundedProtocol,
         ws="none",
         lifespan="on",
@@ -66,6 +68,26 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         timeout_graceful_shutdown=DRAIN_S,
         h11_max_incomplete_event_size=MOST_HEAD_BYTES,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedHeads:
+    """Refuses heads that are too large although they came at once: h11 bounds unfinished ones."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        app = self.app
+        if scope["type"] == "http" and _head_bytes(scope) > MOST_HEAD_BYTES:
+            said = f"the head is larger than {MOST_HEAD_BYTES} bytes"
+            app = PlainTextResponse(said, 400, {"Connection": "close"})
+        await app(scope, receive, send)
+
+
+def _head_bytes(scope: Scope) -> int:
+    fields = sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"])
+    return fields + len(scope["raw_path"]) + len(scope["query_string"])
 
 
 class _Server(uvicorn.Server):

@@ -43,6 +43,8 @@ def log_in_lines() -> None:
         logger.propagate = False
     # Whatever scans ports sends what is no HTTP: no news.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    # Nor is a form that is none: whoever sent it is told.
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
 
 
 def _first(error: BaseException) -> str:

@@ -18,7 +18,7 @@ from denv.store.browsing import (
     can_be_kept,
 )
 from denv.store.claims import Held
-from denv.store.home import data_folder
+from denv.store.home import data_folder, kept_suite
 from denv.store.protocol import (
     AnswerKey,
     MeasureRecord,
@@ -86,5 +86,6 @@ __all__ = [
     "TokenStore",
     "can_be_kept",
     "data_folder",
+    "kept_suite",
     "open_store",
 ]

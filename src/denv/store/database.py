@@ -9,13 +9,14 @@ from sqlalchemy import Connection, Engine, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
-from denv.errors import StoreError
+from denv.errors import DamagedError, StoreError
 
 _CHANGES = 0x64656E76
 """The lock that changes take in PostgreSQL: any number that no other program of it uses."""
 
+_MALFORMED = "malformed"
 _HINTS = {
-    "malformed": "the file is damaged: put its last copy back",
+    _MALFORMED: "the file is damaged: put its last copy back",
     "not a database": "the file is no database of denv",
     "database is locked": "another process has written for 30 s without an end",
 }
@@ -39,7 +40,9 @@ class Database:
         try:
             yield
         except DatabaseError as error:
-            raise StoreError(f"{self.name}: {_told(str(error.orig))}") from error
+            said = str(error.orig)
+            kind = DamagedError if _MALFORMED in said else StoreError
+            raise kind(f"{self.name}: {_told(said)}") from error
         except SQLAlchemyError as error:
             raise StoreError(f"{self.name}: {error}") from error
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,24 @@ def export(
             raise UsageError(f"{path} is there already: export into an empty folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with database.read() as connection:
+        with _all_or_none(files.values()), database.read() as connection:
             if not database.is_sqlite:
                 connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for name, path in files.items():
                 on_table(name, _write(connection, tables.metadata.tables[name], path))
     except OSError as error:
         raise StoreError(f"{error.filename or folder}: {error.strerror}") from error
+
+
+@contextmanager
+def _all_or_none(files: Iterable[Path]) -> Iterator[None]:
+    """Leave no file of an export that broke off: a table's first rows look like all of it."""
+    try:
+        yield
+    except BaseException:
+        for path in files:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def _require_pyarrow() -> None:

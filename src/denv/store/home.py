@@ -16,6 +16,11 @@ def folder_as_it_is(given: Path | None = None) -> Path:
     return _named(given) or Path(platformdirs.user_data_dir("denv"))
 
 
+def kept_suite(folder: Path, sha256: str) -> Path:
+    """Give where the copy of a suite is that rollouts and schedules ask: under its digest."""
+    return folder.absolute() / "suites" / f"{sha256}.jsonl"
+
+
 def _named(given: Path | None) -> Path | None:
     home = os.environ.get("DENV_HOME")
     return given or (Path(home) if home else None)

@@ -70,14 +70,20 @@ def copy_file(database: Database, target: Path) -> None:
         The copy cannot be made, or there is one of that name.
     """
     source = Path(database.name)
+    # Half a copy, where this is killed, bears another name: whoever needs one takes the last.
+    part = target.with_name(f"{target.name}.part")
+    there = f"{target} is there already: move it away first"
+    if target.exists():
+        raise StoreError(there)
     try:
-        target.touch(mode=0o600, exist_ok=False)
-        with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
+        part.touch(mode=0o600, exist_ok=False)
+        with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(part)) as new:
             old.backup(new)
+        part.rename(target)
     except FileExistsError:
-        raise StoreError(f"{target} is there already: move it away first") from None
+        raise StoreError(there) from None
     except (OSError, sqlite3.Error) as error:
-        target.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise StoreError(f"{target}: {error}") from error
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
+import time
 
 import pytest
 
+from denv.errors import StoreError
 from denv.records import Secret
 from denv.serve.access.places import local_path
 from denv.serve.access.rates import SIGN_INS
@@ -130,6 +133,30 @@ def test_a_session_ends_in_time(site):
     browser, _ = site.signed_in("read")
     site.clock.forward(IDLE_S)
     assert browser.get("/runs").status_code == 303
+
+
+def test_data_that_cannot_be_written_can_be_read(site, monkeypatch, caplog):
+    """That a session is used is tried to be written once a minute; a page waits little for it."""
+    browser, _ = site.signed_in("read")
+    tries, free = [], threading.Event()
+
+    def broken(digest, *, at):
+        tries.append(at)
+        if len(tries) == 1:
+            raise StoreError("the disk is full")
+        assert free.wait(20)  # as where another process locks the database
+
+    monkeypatch.setattr(site.store.tokens, "see_session", broken)
+    monkeypatch.setattr("denv.serve.access.callers.SEEN_WAIT_S", 0.2)
+    for _ in range(2):
+        site.clock.forward(61)
+        with browser:  # one loop for all its requests, as in a server
+            began = time.monotonic()
+            assert [browser.get("/runs").status_code for _ in range(5)] == [200] * 5
+            assert time.monotonic() - began < 10
+            free.set()
+    assert len(tries) == 2
+    assert "the disk is full" in caplog.text
 
 
 def test_whoever_signs_out_is_out(site):

@@ -9,6 +9,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from denv.errors import StoreError
+from denv.serve.access.places import MOST_NEXT
 from denv.serve.pages import error_page
 
 STATUSES = (400, 403, 404, 405, 409, 413, 418, 429, 503)
@@ -58,6 +59,7 @@ def test_nobody_is_led_to_sign_in_and_back():
     assert led.status_code == 303
     assert led.headers["location"] == "/sign-in?next=/runs%3Fverdict%3Dfail%26x%3D%252F"
     assert client.get("/").headers["location"] == "/sign-in"
+    assert client.get("/runs?x=" + "a" * MOST_NEXT).headers["location"] == "/sign-in"
     assert client.post("/rollouts/x/cancel").headers["location"] == "/sign-in"
 
 

@@ -233,6 +233,55 @@ def test_what_is_no_archive_is_an_error(file, why):
         open_archive(file, source="log.eval")
 
 
+@pytest.mark.parametrize(
+    "compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
+def test_a_damaged_archive_is_an_error_in_any_compression(compression):
+    """Whichever of its bytes is another one, it is read or refused, and nothing else happens."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as zipped:
+        zipped.writestr("header.json", json.dumps(INCLUDES))
+        zipped.writestr("samples/1_epoch_1.json", json.dumps(sample()))
+    whole, refused = file.getvalue(), []
+    for at in range(len(whole)):
+        damaged = io.BytesIO(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        try:
+            read_inspect(*open_archive(damaged, source="log.eval"), source="log.eval")
+        except UsageError as error:
+            refused.append(str(error))
+    assert len(refused) > len(whole) / 2
+    assert all(why.startswith("log.eval: ") for why in refused)
+
+
+def test_an_epoch_beyond_measure_is_no_sample():
+    """The names of an archive's entries are whoever's who wrote it."""
+    zipped = archive({"header.json": INCLUDES, f"samples/1_epoch_{'9' * 5000}.json": sample()})
+    assert read_inspect(*open_archive(zipped, source="a"), source="a").cases == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"eval": {"scorers": 5}},
+        {"eval": {"scorers": "match"}},
+        {"eval": {"scorers": [5, {"name": ["match"], "options": 5}]}},
+        {"eval": {"scorers": [{"name": "match", "options": {"location": {"a": []}}}]}},
+        {"results": {"scores": 7}, "eval": {}},
+    ],
+)
+def test_scorers_of_another_shape_carry_nothing(changes):
+    """What names no scorer in a form that logs have is none."""
+    (why,) = whys(read(header(**changes), sample()))
+    assert why.startswith("no scorer can be carried over")
+
+
+def test_half_a_character_is_left_behind():
+    """A lone surrogate is told and not replaced, since the case would be another one."""
+    assert whys(read(INCLUDES, sample(target="\ud800"))) == [
+        "expect.regex: a lone surrogate, which is no character"
+    ]
+
+
 def test_a_compression_that_cannot_be_read_says_what_to_do():
     """An archive in a compression that this Python lacks names the way around it."""
     raw = bytearray(archive({"header.json": INCLUDES}).getvalue())

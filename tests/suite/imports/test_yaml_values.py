@@ -36,6 +36,25 @@ def test_what_is_no_yaml_names_the_line(text):
         load_yaml(text, source="c.yaml")
 
 
+@pytest.mark.parametrize("text", ["a: 1\nb: 2\n'a': 3", "- {b: 1}\n- a: 1\n  a: 1"])
+def test_a_key_that_stands_twice_is_refused(text):
+    """JavaScript's parsers refuse it; one of the two would be lost without a word."""
+    with pytest.raises(UsageError, match=r"^c\.yaml:3: not YAML: the key 'a' stands twice"):
+        load_yaml(text, source="c.yaml")
+
+
+def test_a_merged_key_may_be_written_again():
+    """What stands in the mapping itself wins over what is merged into it, in either order."""
+    text = "a: &x {b: 1}\nc: {b: 2, <<: *x}\nd: {<<: *x, b: 2}"
+    assert load_yaml(text, source="c.yaml") == {"a": {"b": 1}, "c": {"b": 2}, "d": {"b": 2}}
+
+
+def test_what_is_nested_too_deeply_is_refused():
+    """A file of brackets alone is one clear error."""
+    with pytest.raises(UsageError, match=r"^c\.yaml: nested too deeply"):
+        load_yaml("[" * 100_000, source="c.yaml")
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,11 @@ from denv.store import Role, Token, TokenStore
 SEEN_EVERY_S = 60.0
 """That a session is used is written no more often than this."""
 
+SEEN_WAIT_S = 1.0
+"""So long a request waits for that: a database may be locked for much longer."""
+
+MOST_TRIED = 10_000
+_log = logging.getLogger("denv.serve")
 _COOKIE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 
@@ -45,6 +51,8 @@ class Callers:
     store: TokenStore
     now: Callable[[], float]
     secure: bool = False
+    _tried: dict[bytes, float] = field(default_factory=dict, repr=False)
+    _writing: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
 
     @property
     def cookie(self) -> str:
@@ -92,8 +100,27 @@ class Callers:
         if not session.is_open(now) or not token.is_open(now):
             return None
         if now - session.seen > SEEN_EVERY_S:
-            await asyncio.to_thread(lambda: self.store.see_session(session.digest, at=now))
+            await self._see(session.digest, now)
         return Caller(token.token, token.name, token.role, forms_secret(cookies[0]), session.digest)
+
+    async def _see(self, session: bytes, now: float) -> None:
+        """Write down that a session is used; who cannot have it written may read all the same."""
+        if now - self._tried.get(session, 0.0) <= SEEN_EVERY_S:
+            return
+        if len(self._tried) >= MOST_TRIED:
+            self._tried.clear()
+        self._tried[session] = now
+        write = asyncio.to_thread(lambda: self.store.see_session(session, at=now))
+        writing = asyncio.create_task(write)
+        self._writing.add(writing)
+        writing.add_done_callback(self._written)
+        await asyncio.wait({writing}, timeout=SEEN_WAIT_S)
+
+    def _written(self, writing: asyncio.Task[None]) -> None:
+        self._writing.discard(writing)
+        error = None if writing.cancelled() else writing.exception()
+        if error is not None:
+            _log.warning("that a session is used could not be written", exc_info=error)
 
     def _cookies(self, headers: Headers) -> list[str]:
         """Give the values of our cookie: more than one was not set by us alone."""

@@ -87,7 +87,11 @@ def add_handlers(app: Starlette) -> None:
     async def store(_: Request, error: Exception) -> Response:
         return problem(503, str(error))
 
+    async def broken(_: Request, __: Exception) -> Response:
+        return problem(500, "something broke on our side: the server's log says what")
+
     app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(Exception, broken)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(ActionError, action)
     app.add_exception_handler(StoreError, store)

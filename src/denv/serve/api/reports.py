@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, BinaryIO, TextIO, cast
+from functools import partial
+from typing import IO, Any, BinaryIO, TextIO, cast
 
 from fastapi import APIRouter
 from starlette.background import BackgroundTask
 from starlette.responses import StreamingResponse
 
+from denv.errors import StoreError
 from denv.report import Report, write_html, write_json, write_junit, write_markdown
 from denv.runner.ledger import stored_report
 from denv.serve.actions import ended_run
@@ -43,9 +45,9 @@ _TEXT = {"type": "string"}
     response_class=StreamingResponse,
     responses=_answers("application/json", {"$ref": "#/components/schemas/report"}),
 )
-def report_as_json(context: Context, run: Name) -> StreamingResponse:
+async def report_as_json(context: Context, run: Name) -> StreamingResponse:
     """Give the whole report, one case a line."""
-    return _written(context, run, write_json, "application/json")
+    return await _written(context, run, write_json, "application/json")
 
 
 @router.get(
@@ -53,9 +55,9 @@ def report_as_json(context: Context, run: Name) -> StreamingResponse:
     response_class=StreamingResponse,
     responses=_answers("text/html", _TEXT),
 )
-def report_as_html(context: Context, run: Name) -> StreamingResponse:
+async def report_as_html(context: Context, run: Name) -> StreamingResponse:
     """Give the report as one web page."""
-    return _written(context, run, write_html, "text/html")
+    return await _written(context, run, write_html, "text/html")
 
 
 @router.get(
@@ -63,9 +65,9 @@ def report_as_html(context: Context, run: Name) -> StreamingResponse:
     response_class=StreamingResponse,
     responses=_answers("application/xml", _TEXT),
 )
-def report_as_junit(context: Context, run: Name) -> StreamingResponse:
+async def report_as_junit(context: Context, run: Name) -> StreamingResponse:
     """Give the report as JUnit XML."""
-    return _written(context, run, write_junit, "application/xml")
+    return await _written(context, run, write_junit, "application/xml")
 
 
 @router.get(
@@ -73,12 +75,12 @@ def report_as_junit(context: Context, run: Name) -> StreamingResponse:
     response_class=StreamingResponse,
     responses=_answers("text/markdown", _TEXT),
 )
-def report_as_markdown(context: Context, run: Name) -> StreamingResponse:
+async def report_as_markdown(context: Context, run: Name) -> StreamingResponse:
     """Give the report as a CI step summary."""
-    return _written(context, run, write_markdown, "text/markdown")
+    return await _written(context, run, write_markdown, "text/markdown")
 
 
-def _written(
+async def _written(
     context: ServeContext, run: str, write: Callable[[Report, TextIO], None], media: str
 ) -> StreamingResponse:
     """Write the report to a file that nobody else sees, then send that.
@@ -86,6 +88,19 @@ def _written(
     So what goes wrong is told by the status, and no reader is given half a report; of a large one
     only a piece is in memory.
     """
+    file, size = await context.large.make(partial(_file, context, run, write))
+    headers = {"Content-Length": str(size)}
+    if media == "text/html":
+        headers["Content-Security-Policy"] = HTML_POLICY
+    return StreamingResponse(
+        _pieces(file), media_type=media, headers=headers, background=BackgroundTask(file.close)
+    )
+
+
+def _file(
+    context: ServeContext, run: str, write: Callable[[Report, TextIO], None]
+) -> tuple[IO[bytes], int]:
+    """Write the report; give its file, at its begin, and how long it is."""
     record = ended_run(context, run)
     report = stored_report(context.store, record.run, record.head or {})
     file = tempfile.SpooledTemporaryFile(max_size=MOST_IN_MEMORY)  # noqa: SIM115 - sent, then closed
@@ -95,18 +110,16 @@ def _written(
         stream.detach()
         size = file.tell()
         file.seek(0)
+    except OSError as error:
+        file.close()
+        raise StoreError(f"there is no room to write the report: {error.strerror}") from None
     except BaseException:
         file.close()
         raise
-    headers = {"Content-Length": str(size)}
-    if media == "text/html":
-        headers["Content-Security-Policy"] = HTML_POLICY
-    return StreamingResponse(
-        _pieces(file), media_type=media, headers=headers, background=BackgroundTask(file.close)
-    )
+    return file, size
 
 
-def _pieces(file: Any) -> Iterator[bytes]:
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
     with file:
         while piece := file.read(PIECE):
             yield piece

@@ -11,7 +11,7 @@ from typing import Any
 from denv.errors import UsageError
 from denv.records import Json
 from denv.report.text import clipped, visible
-from denv.store import RunRecord
+from denv.store import RunRecord, kept_suite
 from denv.strictjson import StrictJsonError, loads
 from denv.suite.lines import Lines
 
@@ -44,8 +44,8 @@ class Asked:
     expect: str
 
 
-def asked_of(record: RunRecord, index: int) -> Asked:
-    """Read what a run's case asked.
+def asked_of(record: RunRecord, index: int, folder: Path) -> Asked:
+    """Read what a run's case asked; runs of rollouts and schedules have asked a kept copy.
 
     Raises
     ------
@@ -54,6 +54,9 @@ def asked_of(record: RunRecord, index: int) -> Asked:
     """
     path = (record.settings.get("options") or {}).get("suite")
     suite = (record.settings.get("identity") or {}).get("suite") or {}
+    kept = kept_suite(folder, str(suite.get("sha256")))
+    if kept.is_file():
+        path = kept
     if not path:
         raise NotKnownError("The run does not say where its suite is.")
     raw, sha256 = _line(Path(path), index)

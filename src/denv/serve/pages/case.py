@@ -67,7 +67,7 @@ def _read(context: ServeContext, run: str, index: int) -> Shown:
     before, after = browsing.beside(run, index, outcome="fail")
     asked, missing = None, ""
     try:
-        asked = asked_of(record, index)
+        asked = asked_of(record, index, context.folder)
     except NotKnownError as why:
         missing = str(why)
     return Shown(row, view(document, limit=TEXT), asked, missing, before, after)

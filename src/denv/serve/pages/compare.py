@@ -52,7 +52,7 @@ async def _page(context: ServeContext, request: Request) -> Response:
     choices = await asyncio.to_thread(_choices, context, a, b)
     shown = None
     if a and b:
-        shown = await asyncio.to_thread(_compare, context, a, b, common=common)
+        shown = await context.large.make(partial(_compare, context, a, b, common=common))
     return render(
         request,
         "compare.html.j2",

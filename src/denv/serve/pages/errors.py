@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from denv.errors import StoreError
+from denv.serve.access.places import MOST_NEXT
 from denv.serve.pages.rendering import render
 
 _log = logging.getLogger("denv.serve")
@@ -57,7 +58,8 @@ def sign_in_address(request: Request) -> str:
     if request.method not in {"GET", "HEAD"} or request.url.path == "/":
         return "/sign-in"
     asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    return f"/sign-in?next={quote(asked, safe='/')}"
+    # what is longer would not be followed, and proxies refuse heads of such a length
+    return f"/sign-in?next={quote(asked, safe='/')}" if len(asked) <= MOST_NEXT else "/sign-in"
 
 
 def _page(request: Request, status: int, detail: str, *, headers: object = None) -> Response:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from denv.rollout.documents import in_utc
+
 _UNITS = ((86_400.0, "day"), (3_600.0, "hour"), (60.0, "minute"), (1.0, "second"))
 
 Moment = float | str | datetime
@@ -15,7 +17,7 @@ def _of(at: Moment) -> datetime:
         return at.astimezone(UTC)
     if isinstance(at, str):
         return datetime.fromisoformat(at).astimezone(UTC)
-    return datetime.fromtimestamp(at, UTC)
+    return in_utc(at)
 
 
 def iso(at: Moment) -> str:

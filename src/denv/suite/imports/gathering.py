@@ -65,7 +65,7 @@ class Gathering:
         if first is not None:
             self.leave(where, f"the same case stands at {first}")
             return
-        raw = json.dumps({**line, "expect": expect}, ensure_ascii=False).encode("utf-8", "replace")
+        raw = json.dumps({**line, "expect": expect}).encode()
         _, found = parse_line(raw, line=len(self.cases) + 1, index=len(self.cases))
         if isinstance(found, Case):
             self._places[found.id] = where

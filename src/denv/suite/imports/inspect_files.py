@@ -13,7 +13,7 @@ from denv.errors import UsageError
 
 MAX_ENTRY_BYTES = 256 * 1024 * 1024
 _HEADERS = ("header.json", "_journal/start.json", "start.json")
-_SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)\.json")
+_SAMPLE = re.compile(r"samples/(.+)_epoch_([0-9]{1,9})\.json")
 
 
 def _reader() -> Any:
@@ -61,7 +61,7 @@ def open_archive(file: BinaryIO, *, source: str) -> Log:
     """
     try:
         archive = _ZIP.ZipFile(file)
-    except _ZIP.BadZipFile as error:
+    except (_ZIP.BadZipFile, NotImplementedError, ValueError, OverflowError) as error:
         raise UsageError(f"{source}: not a zip archive: {error}") from None
     names = set(archive.namelist())
     found = next((name for name in _HEADERS if name in names), None)
@@ -94,7 +94,7 @@ def _entry(archive: zipfile.ZipFile, name: str, source: str) -> Mapping[str, Any
             f"{source}: {name} is compressed in a way that cannot be read here: for zstd install "
             "backports.zstd, or convert the log first: inspect log convert --to json"
         ) from None
-    except (_ZIP.BadZipFile, OSError, RuntimeError) as error:
+    except Exception as error:  # noqa: BLE001 - each compression has an error of its own kind
         raise UsageError(f"{source}: {name} cannot be read: {error}") from None
     return _object(text, f"{source}: {name}")
 

@@ -113,7 +113,7 @@ def _scorers(header: Mapping[str, Any]) -> list[Scorer]:
             str(each.get("scorer") or each.get("name")),
             _mapping(each.get("options") or each.get("params")),
         )
-        for each in listed
+        for each in (listed if isinstance(listed, list) else [])
         if isinstance(each, Mapping)
     ]
 
@@ -130,7 +130,8 @@ def _includes(options: Mapping[str, Any]) -> Expecting:
 
 
 def _match(options: Mapping[str, Any]) -> Expecting | None:
-    place = _PLACES.get(options.get("location", "end"))
+    location = options.get("location", "end")
+    place = _PLACES.get(location) if isinstance(location, str) else None
     if options.get("numeric") or place is None:
         return None
     fold = options.get("ignore_case", True) is not False
@@ -144,7 +145,7 @@ def _match(options: Mapping[str, Any]) -> Expecting | None:
     return expect
 
 
-_PLACES: Mapping[Any, Callable[[str], str]] = {
+_PLACES: Mapping[str, Callable[[str], str]] = {
     "begin": lambda pattern: begins(f"{_AROUND}{pattern}"),
     "end": lambda pattern: ends(f"{pattern}{_AROUND}"),
     "exact": lambda pattern: whole(f"{_AROUND}{pattern}{_AROUND}"),

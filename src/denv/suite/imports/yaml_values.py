@@ -55,7 +55,22 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> Iterator[Placed]:
     made = Placed()
     made.place = f"{loader.source}:{node.start_mark.line + 1}"
     yield made  # before it is filled, since it may hold itself
+    _refuse_twins(loader, node)
     made.update(loader.construct_mapping(node))
+
+
+def _refuse_twins(loader: _Loader, node: yaml.MappingNode) -> None:
+    """Refuse a key that stands twice, as JavaScript's parsers do; one of a merge may be written."""
+    seen: set[Any] = set()
+    for key, _ in node.value:
+        if key.tag == "tag:yaml.org,2002:merge" or not isinstance(key, yaml.ScalarNode):
+            continue
+        name = loader.construct_object(key)
+        if name in seen:
+            raise yaml.MarkedYAMLError(
+                problem=f"the key {name!r} stands twice", problem_mark=key.start_mark
+            )
+        seen.add(name)
 
 
 _Loader.add_constructor("tag:yaml.org,2002:int", _integer)
@@ -82,7 +97,9 @@ def load_yaml(text: str, *, source: str) -> Any:
         raise UsageError(f"{source}{line}: not YAML: {error.problem or error.context}") from None
     except yaml.YAMLError as error:
         raise UsageError(f"{source}: not YAML: {' '.join(str(error).split())}") from None
-    except (RecursionError, ValueError) as error:
+    except RecursionError:
+        raise UsageError(f"{source}: nested too deeply") from None
+    except ValueError as error:
         raise UsageError(f"{source}: cannot be read: {error}") from None
     return value
 
