@@ -67,10 +67,12 @@ async def start(
     on_given()
     found = await _taken_up(client, store, plan, rollout, before=active)
     if found != rollout:
-        return _this_one(found, plan, say)
-    say(f"rollout {rollout} of {plan.release} to {plan.stage.url}")
-    await asyncio.to_thread(_say_override, store, rollout, say=say)
-    return rollout
+        _this_one(found, plan, say)
+    else:
+        say(f"rollout {rollout} of {plan.release} to {plan.stage.url}")
+    # One that was under way when this was ordered may have been refused meanwhile.
+    await asyncio.to_thread(_say_override, store, found, say=say)
+    return found
 
 
 def new_id() -> str:
