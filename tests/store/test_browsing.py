@@ -165,6 +165,18 @@ def test_stages_and_suites(browsing):
     ]
 
 
+def test_a_suite_is_measured_by_a_run_of_all_its_cases(browsing, opened):
+    """A look at some drawn cases is the newest run, and what the suite holds is told by another."""
+    run(opened, "look", 4.0)
+    drawn = {"suite": {"cases": 8, "drawn": 2}, "kinds": {"exact": {"planned": 2}}}
+    opened.update_run("look", state="finished", head={"verdict": "pass", **drawn}, finished=5.0)
+    first = browsing.suites()[0]
+    assert (first.latest, first.measured, first.kinds) == ("look", "run-3a", {"exact": 8})
+    run(opened, "other", 6.0, given=settings(CHAT, "c"))
+    opened.update_run("other", state="finished", head={"verdict": "pass", **drawn}, finished=7.0)
+    assert browsing.suites()[0].measured == "other"  # there is no better one
+
+
 def test_measures(opened):
     """Measurements come in pages, the newest first; the verdict is the document's."""
     given = {"stage": CHAT, "reference": {"url": "r", "model": "x"}}

@@ -75,7 +75,8 @@ class MeasureRow:
 class SuiteRow:
     """A suite that was run: how often, last by ``latest``, with ``kinds`` and what each plans.
 
-    ``kinds`` is of the latest run that has ended, empty where none has.
+    ``kinds`` is of the run ``measured``: the latest that has ended and asked every case, else the
+    latest that has ended; None and empty where none has.
     """
 
     sha256: str
@@ -84,6 +85,7 @@ class SuiteRow:
     runs: int
     latest: str
     kinds: Mapping[str, int]
+    measured: str | None = None
 
 
 class Browsing(Protocol):

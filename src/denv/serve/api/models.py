@@ -126,7 +126,10 @@ class Stages(Model):
 
 
 class Suite(Model):
-    """A suite that was run; `kinds` says how many cases of each kind its latest run planned."""
+    """A suite that was run; `kinds` says how many cases of each kind the run `measured` planned.
+
+    That is the latest that has ended and asked every case, else the latest that has ended.
+    """
 
     sha256: str
     name: str
@@ -134,6 +137,7 @@ class Suite(Model):
     runs: int
     latest: str
     kinds: dict[str, int]
+    measured: str | None
 
 
 class Suites(Model):

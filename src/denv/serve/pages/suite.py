@@ -39,7 +39,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """All that the page shows; ``latest`` is the newest run of the suite that has ended."""
+    """All that the page shows; ``latest`` is the run whose figures are shown, if one has ended."""
 
     suite: SuiteRow
     runs: Sequence[RunRow]
@@ -65,7 +65,7 @@ def _read(context: ServeContext, sha256: str) -> Shown:
     if suite is None:
         raise HTTPException(404, "No run has asked such a suite.")
     runs = browsing.runs(suite=sha256, limit=RUNS)
-    latest = next((run for run in runs if run.verdict is not None), None)
+    latest = None if suite.measured is None else browsing.run(suite.measured)
     record = None if latest is None else context.store.get_run(latest.run)
     head = None if record is None else record.head
     return Shown(
