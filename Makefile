@@ -38,7 +38,7 @@ demo-rollout: $(VENV)/.durable    ## a good release is promoted, two bad ones ar
 test: $(VENV)/.dev    ## the tests, real servers included, but those of test-slow
 	$(PYTEST) -m "not slow"
 
-test-slow: $(VENV)/.dev    ## processes killed at every step, proofs from thousands of requests
+test-slow: $(VENV)/.dev    ## processes killed at every step, long proofs, each page in a browser
 	$(PYTEST) -m "slow and not simulation"
 
 test-vllm: $(VENV)/.dev    ## gates and tokens between real vLLM and llama.cpp (2.5 GB, opt-in)

@@ -75,6 +75,7 @@ async def test_thinks(lab_server: LlamaServer) -> None:
     assert (read.text, read.finish) == ("", "length")
 
 
+@pytest.mark.slow
 async def test_logprobs(lab_server: LlamaServer, weights: Path, tmp_path: Path) -> None:
     """With the model's tokenizer each token has its logprob and alternatives, bytes and all."""
     path = write_gguf_tokenizer(weights, tmp_path)

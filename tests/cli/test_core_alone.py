@@ -33,6 +33,7 @@ def alone(home, tmp_path):
     return run
 
 
+@pytest.mark.slow
 async def test_a_report_is_made_published_and_verified(alone, serve, tmp_path):
     """Run, sign, publish and verify; then a changed suite is told by the same install."""
     suite = suites.write(tmp_path, suites.numbered(4))

@@ -156,6 +156,7 @@ async def test_an_id_is_used_once(denv, serve, release):
     assert (ended.code, ended.lines) == (2, ["denv: there is a gate 'g1' already"])
 
 
+@pytest.mark.slow
 async def test_ended_by_a_signal(serve, release, home):
     """SIGTERM ends it as cancelled, exit code 130, with its document."""
 

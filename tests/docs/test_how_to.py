@@ -6,8 +6,8 @@ from tests.docs.pages import DOCS, text_of
 from tests.docs.running import Command, File, run_page, steps
 
 PAGES = (DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md")))
-LONG = {"check-a-quant"}
-"""Pages for ``make test-slow``: the gates alone ask each side some 160 requests."""
+QUICK = {"tutorial"}
+"""The other pages are for ``make test-slow``: each starts servers and asks them much."""
 
 
 @pytest.mark.lab
@@ -15,7 +15,7 @@ LONG = {"check-a-quant"}
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.stem in LONG else [])
+        pytest.param(page, id=page.stem, marks=() if page.stem in QUICK else pytest.mark.slow)
         for page in PAGES
     ],
 )
@@ -30,4 +30,4 @@ def test_the_page_is_run(page):
     kinds = [type(step) for step in steps(text_of(page))]
     assert kinds.count(Command) >= 5
     assert kinds.count(File) >= 1
-    assert {path.stem for path in PAGES} >= LONG
+    assert {path.stem for path in PAGES} >= QUICK

@@ -50,6 +50,7 @@ def check_side(side, asked):
     assert (side["unusable"], side["unusable_reasons"]) == (0, [])
 
 
+@pytest.mark.slow
 async def test_answers_of_a_real_model(lab_server, store):
     """Three questions in both conditions: the floor, with counts and lengths that add up."""
     instrument = Answers(items=3, max_tokens=32)
@@ -71,6 +72,7 @@ async def test_answers_of_a_real_model(lab_server, store):
     assert total == document["spent"]["stage"]["completion_tokens"]
 
 
+@pytest.mark.slow
 async def test_derivations_of_a_real_model(lab_server, store):
     """A reference at the floor decides nothing, though the stage, a stub, has all of it right.
 

@@ -126,6 +126,7 @@ async def judged_template(urls):
     return await played(strand(), urls)
 
 
+@pytest.mark.slow
 async def test_another_template_is_named_where_prompts_part(lab_server, weights):
     """The model's own template knows no tools: both prompts are shown where they part."""
     async with serve(ServerConfig(weights=weights)) as stage:
@@ -137,6 +138,7 @@ async def test_another_template_is_named_where_prompts_part(lab_server, weights)
     assert {one.name for one in gate.checks if one.state is State.PASS} >= {"plain", "system"}
 
 
+@pytest.mark.slow
 async def test_tools_that_are_lost_before_the_template(lab_server):
     """The server shows the right prompt, and chat counts fewer tokens than it has."""
     async with faulty(lab_server.url, Faults(drop_tools=True)) as stage:
@@ -145,6 +147,7 @@ async def test_tools_that_are_lost_before_the_template(lab_server):
     assert "tools: the stage's chat counts" in gate.finding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("faults", "says"),
     [
@@ -162,6 +165,7 @@ async def test_temperature_is_applied_or_not(lab_server, faults, says):
     assert says is None or says in check.finding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counted", [True, False])
 async def test_a_prompt_that_is_cut_silently(lab_server, counted):
     """Its count gives it away; without a tokenizer to compare with, the code at its head does."""

@@ -86,6 +86,7 @@ async def test_three_lines_run_as_they_stand(tmp_path, lab_server):
     assert document["stage"]["engine"] == "llama.cpp"
 
 
+@pytest.mark.slow
 async def test_each_kind_passes_between_equal_servers(tmp_path, lab_server, weights):
     """Text, tool call and logprobs hold between two servers of the same weights."""
     config = ServerConfig(weights=weights, chat_template=template("tools"))
@@ -98,6 +99,7 @@ async def test_each_kind_passes_between_equal_servers(tmp_path, lab_server, weig
     assert document["tools"]["schema_accuracy"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["yes", "both"])
 async def test_streams_say_the_same(tmp_path, lab_server, stream):
     """Streamed answers of a real server are folded to what it answers whole."""
@@ -114,6 +116,7 @@ SPOILED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("faults", "case", "right"), SPOILED)
 async def test_spoiled_answers_are_seen(tmp_path, lab_server, faults, case, right):
     """A stage that spoils the answers of the same server is told by its outcome and cause."""

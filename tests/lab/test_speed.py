@@ -78,6 +78,7 @@ async def healthy(url):
     raise AssertionError("the server did not come up")
 
 
+@pytest.mark.slow
 async def test_a_real_server(weights):
     """What is counted is exact, and the rates that arrive are those that the server tells."""
     config = ServerConfig(weights=weights, n_ctx=1024, n_parallel=2, cache_prompt=True)

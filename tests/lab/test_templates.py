@@ -20,6 +20,7 @@ def test_templates_are_listed():
         template("other")
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 @pytest.mark.parametrize("name", ["tool-weather-among-two", "tool-set-an-alarm"])
 async def test_tools_template_makes_calls(lab_server, name):

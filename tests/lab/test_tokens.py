@@ -83,6 +83,7 @@ async def test_coarser_weights_differ_more(tmp_path, monkeypatch, weights):
     assert found[-1]["verdict"] == "different"
 
 
+@pytest.mark.slow
 async def test_a_coarser_cache_has_its_slope_by_position(tmp_path, monkeypatch, weights):
     """With keys and values at q4_0 the slope is reported with its interval, whatever its sign."""
     monkeypatch.setenv("DENV_HOME", str(tmp_path / "home"))
@@ -95,6 +96,7 @@ async def test_a_coarser_cache_has_its_slope_by_position(tmp_path, monkeypatch, 
     assert document["verdict"] == "different", document["reasons"]
 
 
+@pytest.mark.slow
 async def test_prefill_reads_what_steps_read(tmp_path, monkeypatch, weights):
     """Chat that continues a begun message shows the same distributions, but for its batches."""
     monkeypatch.setenv("DENV_HOME", str(tmp_path / "home"))

@@ -122,6 +122,7 @@ def test_missing_source_is_named(tmp_path):
         requantise(tmp_path / "absent.gguf", "q4_0", tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.lab
 def test_real_model_keeps_its_header(weights, coarse_weights):
     """The real model's tokenizer, template and sizes survive, and the file shrinks."""

@@ -178,6 +178,7 @@ def many(cases: int, text: str) -> Report:
     return Report(document, walk)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_cases_stay_bounded(tmp_path):
     """Memory and page do not grow with the suite; what is left out is counted."""
     path = tmp_path / "report.html"

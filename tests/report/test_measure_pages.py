@@ -22,6 +22,7 @@ def made(name: str) -> str:
     return PAGES[name]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_are_well_formed(name):
     """Elements close in order, ids are unique, headings skip no level, links have their ends."""

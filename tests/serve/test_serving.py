@@ -105,6 +105,7 @@ async def test_a_database_that_was_started_again_meanwhile_ends_nothing_badly(fo
     assert find_serving(folder) is None
 
 
+@pytest.mark.slow
 async def test_sigterm_ends_it_well_and_kill_takes_its_server_along(folder):
     """Ended as asked it exits 0 without its address; killed, its server does not live on."""
     process, found = await started(folder)

@@ -117,6 +117,7 @@ def test_code_is_never_run():
     assert results.count("unreadable") >= 0.9 * len(results)
 
 
+@pytest.mark.slow
 def test_work_is_bounded():
     """All heavy answers in all forms together cost seconds of processor time and under 1 GiB."""
     code, results, errors = _read(HEAVY, allowed_s=60)

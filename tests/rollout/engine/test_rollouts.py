@@ -117,6 +117,7 @@ async def test_what_is_not_proven_by_its_deadline_is_rolled_back_as_unproven(eng
     assert engine.store.rollouts.latched(engine.record(rollout).proof) is None
 
 
+@pytest.mark.slow
 async def test_a_newer_release_supersedes_the_older_cleanly(engine, releases):
     """The older one is taken back first; then the newer begins; never two on a stage."""
     older = await engine.start(releases.write("r1", bake="60s", parity_every="60s"))
@@ -246,6 +247,7 @@ def test_orders_hold_no_key(tmp_path, releases):
     assert order.order.plan["stage"]["key"] == {"env": None, "file": None}
 
 
+@pytest.mark.slow
 async def test_a_long_history_is_begun_anew(engine, releases, monkeypatch):
     """A rollout that outgrows one history goes on in another as if nothing were."""
     monkeypatch.setattr(stage_workflow, "MOST_EVENTS", 40)
@@ -267,6 +269,7 @@ async def incomplete(engine, releases):
         yield older
 
 
+@pytest.mark.slow
 async def test_a_newer_release_takes_what_is_incomplete_back_first(engine, releases):
     """No traffic is left on a failed release while a newer one is proven, and both end as said."""
     async with incomplete(engine, releases) as older:
@@ -313,6 +316,7 @@ async def test_a_release_started_twice_at_once_begins_once(engine, releases):
     await engine.end(waiting[0])
 
 
+@pytest.mark.slow
 async def test_a_worker_that_is_ended_while_a_release_bakes_loses_no_observed_time(
     engine, releases
 ):
@@ -335,6 +339,7 @@ async def test_a_worker_that_is_ended_while_a_release_bakes_loses_no_observed_ti
     assert 4.0 <= observed_s <= last - first - 3.0 + 0.1
 
 
+@pytest.mark.slow
 async def test_a_start_finds_a_rollout_that_the_server_forgot_and_takes_it_up_first(
     engine, releases
 ):
@@ -385,6 +390,7 @@ async def test_weights_that_others_change_while_it_bakes_are_set_again_once(engi
     assert [alarm.kind for alarm in engine.store.alarms.list_alarms()] == ["health-fail"]
 
 
+@pytest.mark.slow
 async def test_a_clock_that_is_set_bakes_and_skips_nothing(engine, releases, monkeypatch):
     """An hour forward and back while a release bakes: the time that was watched is the bake's."""
     rollout = await engine.start(

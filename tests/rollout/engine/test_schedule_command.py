@@ -50,6 +50,7 @@ async def until_history(engine, name, count):
             await asyncio.sleep(0.2)
 
 
+@pytest.mark.slow
 async def test_a_schedules_life(schedule, engine, releases, name, tmp_path):
     """Added, shown, triggered, drawn, paused, resumed, given a new baseline, removed."""
     release = releases.write()

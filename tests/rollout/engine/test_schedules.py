@@ -206,6 +206,7 @@ def fires(client, store, releases, name):
     return Fires(client, store, releases, name=name)
 
 
+@pytest.mark.slow
 async def test_each_slot_over_the_change_is_done_once(fires):
     """Fired at and again after each slot around 28 March, there is one run a day."""
     await fires.add(Timing(cron="30 2 * * *", timezone="Europe/Berlin"), created=local(3, 27, 1))

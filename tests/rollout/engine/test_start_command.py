@@ -37,6 +37,7 @@ def server(engine, address=None):
     return ("--temporal", address or engine.connection.address, "--queue", engine.queue)
 
 
+@pytest.mark.slow
 async def test_started_it_says_how_to_look(start, engine, releases):
     """Without --wait it ends once the engine has begun: exit code 0."""
     code, _, err = await start(releases.write())
@@ -46,6 +47,7 @@ async def test_started_it_says_how_to_look(start, engine, releases):
     await engine.end(found.rollout)
 
 
+@pytest.mark.slow
 async def test_waited_for_it_shows_each_decision(start, engine, releases):
     """Promoted, the exit code is 0, and the document is the one that status gives."""
     code, out, err = await start(releases.write(), "--wait", "--json", "-")
@@ -54,6 +56,7 @@ async def test_waited_for_it_shows_each_decision(start, engine, releases):
     assert json.loads(out)["phase"] == "promoted"
 
 
+@pytest.mark.slow
 async def test_it_reaches_an_engine_over_tls_with_a_key(
     start, engine, releases, tmp_path, monkeypatch
 ):
@@ -99,6 +102,7 @@ async def test_a_start_that_is_refused_exits_1(start, engine, releases):
     await engine.end(older)
 
 
+@pytest.mark.slow
 async def test_a_start_that_gives_way_before_it_began_exits_130(engine, releases):
     """Of two that wait for one stage the newer has it; the other is told so, and never began."""
     first = await engine.start(releases.write("r1", bake="60s", parity_every="60s"))

@@ -69,6 +69,7 @@ async def test_divergence_is_that_of_the_lists(schedule):
     assert document["kl_tokens"] == 30 * len(WORDS)
 
 
+@pytest.mark.slow
 async def test_logprobs_are_held_against_the_sides_own(schedule):
     """A stage that moves further than the tolerance from its own earlier values has changed."""
     stage, go = schedule

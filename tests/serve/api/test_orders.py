@@ -7,6 +7,7 @@ import time
 from contextlib import asynccontextmanager, closing
 
 import httpx2
+import pytest
 
 from denv import cli
 from denv.serve.access.issuing import issue
@@ -53,6 +54,7 @@ def ended_of(store, rollout):
     return record.phase if record and record.ended is not None else None
 
 
+@pytest.mark.slow
 @LATE_CANCEL
 async def test_rollouts_obey_the_api(folder, tmp_path):  # noqa: F811
     """One is promoted, one cancelled, one taken back, by the token's name."""
@@ -80,6 +82,7 @@ async def test_rollouts_obey_the_api(folder, tmp_path):  # noqa: F811
         )
 
 
+@pytest.mark.slow
 async def test_schedules_obey_and_their_run_is_published(folder, tmp_path):  # noqa: F811
     """A schedule rests, goes on and runs now, by the API and by forms; its run is published.
 

@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 
 import httpx2
+import pytest
 
 from denv.cli.starting import start
 from denv.cli.temporal import found_connection
@@ -20,6 +21,7 @@ from tests.serve.test_serving import folder, serving  # noqa: F401 - a fixture
 PATIENCE_S = 120
 
 
+@pytest.mark.slow
 @LATE_CANCEL
 async def test_a_rollout_is_promoted_and_another_taken_back_by_forms(folder, tmp_path):  # noqa: F811
     """Signed in, a person ends one bake and takes the next release back; the log names who."""
