@@ -1,4 +1,4 @@
-"""An alarm's end by hand, from a page or by the API."""
+"""An alarm's end by hand, from its page."""
 
 from __future__ import annotations
 
