@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 from starlette.applications import Starlette
 from starlette.routing import Route
 
@@ -171,8 +171,7 @@ def test_pictures_are_drawn(open_page):
     page = open_page("/")
     picture = page.locator(".trend img")
     picture.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('.trend img').naturalWidth > 0")
-    assert picture.evaluate("each => each.naturalWidth") == 180
+    expect(picture).to_have_js_property("naturalWidth", 180)
 
 
 def test_paper_has_no_buttons_and_all_cases(open_page):
