@@ -128,3 +128,69 @@ async def test_a_body_that_nobody_reads_is_not_unpacked(tmp_path, monkeypatch):
 
 def _port(url: str) -> int:
     return urlsplit(url).port or 0
+
+
+HOST = b"HTTP/1.1\r\nHost: a\r\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        (b"/v1/%63hat/completions", 404),
+        (b"//v1/chat/completions", 404),
+        (b"/v1/../v1/chat/completions", 404),
+        (b"/v1/chat/completions/", 404),
+        (b"/v1/models/%2e%2e/%2e%2e/admin", 404),
+        (b"/v1/models/..%5c..%5cadmin", 404),
+        (b"/v1/models/a%0d%0aX:%20b", 404),
+    ],
+)
+async def test_a_path_has_one_spelling(tmp_path, path, status):
+    """What a replica could read as another path reaches none."""
+    async with (
+        StubReplica() as replica,
+        running(tmp_path, table_of((replica.url, 1)), health={"every": "60s"}) as router,
+    ):
+        reader, writer = await asyncio.open_connection("127.0.0.1", _port(router.url))
+        writer.write(b"GET " + path + b" " + HOST + b"Connection: close\r\n\r\n")
+        assert int((await reader.read()).split(b" ")[1]) == status
+        writer.close()
+        assert not replica.seen
+
+
+@pytest.mark.parametrize("late", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsmuggled!"])
+async def test_what_a_replica_says_unasked_is_nobodys_answer(tmp_path, late):
+    """A second answer on a connection, at once or later, never reaches the next caller."""
+
+    async def answer(got, writer):
+        writer.write(reply(got.body) + late)
+        await asyncio.sleep(0.02)
+        writer.write(late)
+
+    async with (
+        StubReplica(answer) as replica,
+        running(tmp_path, table_of((replica.url, 1)), health={"every": "60s"}) as router,
+    ):
+        for number in range(4):
+            status, body, _ = await router.chat(b'{"n":%d}' % number)
+            assert (status, body) == (200, b'{"n":%d}' % number)
+            await asyncio.sleep(0.06)
+
+
+async def test_a_redirect_leads_nowhere(tmp_path):
+    """Neither the router nor a caller learns where a replica would send it, nor its cookies."""
+    away = "Location: http://10.0.0.1/\r\nSet-Cookie: a=b\r\n"
+    async with (
+        StubReplica(
+            lambda got, w: _written(w, reply(b"{}", status="302 Found", headers=away))
+        ) as a,
+        running(tmp_path, table_of((a.url, 1))) as router,
+    ):
+        status, _, headers = await router.chat()
+        assert status == 302
+        assert not {"Location", "Set-Cookie"} & set(headers)
+        assert len(a.seen) == 1
+
+
+async def _written(writer, raw):
+    writer.write(raw)

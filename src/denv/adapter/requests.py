@@ -20,6 +20,7 @@ from deepseek_recipe import (
     WebSearchBehavior,
 )
 
+from denv.adapter.engines import lengths
 from denv.adapter.engines.protocol import Prompt, Sampling
 from denv.adapter.formats import Converted, Format, convert
 from denv.adapter.refusals import Refusal, RefusedError, refusal
@@ -75,11 +76,12 @@ class Encoder:
     """Writes conversations as prompts: as ids where ``ids`` and there is a tokenizer, else as text.
 
     Ids keep what a user writes apart from the model's own marks; a text that an engine tokenizes
-    does not.
+    does not. ``context`` is how many tokens the engine holds.
     """
 
-    def __init__(self, tokenizer: Tokenizer | None, *, ids: bool) -> None:
+    def __init__(self, tokenizer: Tokenizer | None, *, ids: bool, context: int) -> None:
         self._tokenizer = tokenizer
+        self._context = context
         self.ids = ids and tokenizer is not None
         v4, v41 = DeepseekV4Encoding(), DeepseekV41Encoding()
         if tokenizer is not None:
@@ -92,7 +94,7 @@ class Encoder:
         Raises
         ------
         RefusedError
-            It holds images.
+            It holds images, or is far too long.
         RuntimeError
             The tokenizer lacks one of the model's marks.
         """
@@ -101,11 +103,20 @@ class Encoder:
         rendered = encoding.render_conversation(request.conversation)
         if rendered.image_sources:
             raise RefusedError(refusal(400, "this deployment takes text alone, and no images"))
+        self._check_length(rendered.prompt)
         if self.ids:
             ids = tuple(encoding.encode(request.conversation))
             return Prompt(ids=ids), len(ids)
         counted = None if self._tokenizer is None else len(self._tokenizer.encode(rendered.prompt))
         return Prompt(text=rendered.prompt), counted
+
+    def _check_length(self, prompt: str) -> None:
+        """Refuse what is far too long before all of it is counted, at a second a megabyte."""
+        first = lengths.beginning(prompt, context=self._context)
+        if self._tokenizer is None or first is None:
+            return
+        if lengths.cannot_fit(len(self._tokenizer.encode(first)), context=self._context):
+            raise RefusedError(refusal(400, lengths.too_long(self._context)))
 
 
 class Reader:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,10 @@ from denv.incoming import BodyError, receive
 
 THINKING_TEMPERATURE = 1.0
 LARGE_BODY = 64 * 1024
+HUGE_BODY = 1024 * 1024
+"""A body of so many bytes takes seconds, and so waits for others of its kind alone."""
+
+HUGE_AT_ONCE = 2
 HEALTH_WAIT_S = 5.0
 HEALTH_KEPT_S = 1.0
 STREAMED = {
@@ -59,6 +64,9 @@ class Adapter:
     places: Places
     keys: Keys
     started: int = field(default_factory=lambda: int(time.time()))
+    aside: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(HUGE_AT_ONCE, thread_name_prefix="huge-bodies")
+    )
     _health: tuple[float, bool] = (float("-inf"), False)
 
     def app(self) -> web.Application:
@@ -107,7 +115,10 @@ class Adapter:
             raise RefusedError(refusal(error.status, str(error))) from None
         if len(body) < LARGE_BODY:
             return self.reader.read(format_, body)
-        return await asyncio.to_thread(self.reader.read, format_, body)
+        if len(body) < HUGE_BODY:
+            return await asyncio.to_thread(self.reader.read, format_, body)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self.aside, self.reader.read, format_, body)
 
     async def _stream(self, request: web.Request, asked: Asked) -> web.StreamResponse:
         """Send events as they come; what goes wrong before the first is an ordinary error."""

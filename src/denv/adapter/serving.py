@@ -14,13 +14,13 @@ from denv.adapter.answers import Writer
 from denv.adapter.engines.protocol import Engine, EngineFault, EngineInfo
 from denv.adapter.keys import Keys
 from denv.adapter.places import Places
-from denv.adapter.refusals import INTERNAL, INVALID, refusal
+from denv.adapter.refusals import INTERNAL, INVALID, TIMEOUT, refusal
 from denv.adapter.requests import VERSIONS, Encoder, Reader
 from denv.adapter.server import Adapter, answered
 from denv.adapter.settings import AdapterSettings
 from denv.adapter.vocabulary import read_vocabulary
 from denv.errors import HarnessError, UsageError
-from denv.incoming import Listener
+from denv.incoming import Bounds, Runner, room_for
 from denv.records import Secret
 
 ENDING_S = 1.0
@@ -41,22 +41,13 @@ class _WithoutQuotes(logging.Filter):
 _http_log.addFilter(_WithoutQuotes())
 
 
-class _Runner(web.AppRunner):
-    """Runs the application on connections that unpack nothing and refuse in the API's form."""
-
-    async def _make_server(self) -> web.Server:
-        plain = await super()._make_server()
-        return Listener(
-            plain.request_handler,
-            unreadable=_unreadable,
-            logger=_http_log,
-            request_factory=plain.request_factory,
-        )
-
-
 def _unreadable(_: web.BaseRequest, status: int) -> web.Response:
-    what = "internal error" if status >= 500 else "that is no request of HTTP"
-    response = answered(refusal(status, what, kind=INTERNAL if status >= 500 else INVALID))
+    kind, what = INVALID, "that is no request of HTTP"
+    if status == 408:
+        kind, what = TIMEOUT, "the request's head did not come in time"
+    if status >= 500:
+        kind, what = INTERNAL, "internal error"
+    response = answered(refusal(status, what, kind=kind))
     response.force_close()
     return response
 
@@ -79,8 +70,8 @@ async def make_adapter(
         raise HarnessError(f"the engine does not answer: {fault.message}") from fault
     tokenizer = _tokenizer(settings.tokenizer)
     vocabulary = None if settings.tokenizer is None else read_vocabulary(Path(settings.tokenizer))
-    encoder = _encoder(settings, info, tokenizer)
     context = _context(settings, info)
+    encoder = _encoder(settings, info, tokenizer, context=context)
     limits = settings.limits
     fingerprint = "-".join(part for part in (info.name, info.version) if part)
     return Adapter(
@@ -104,20 +95,27 @@ async def serve(adapter: Adapter) -> AsyncIterator[str]:
         The address cannot be listened on.
     """
     settings = adapter.settings
-    runner = _Runner(adapter.app(), shutdown_timeout=ENDING_S)
+    limits = settings.limits
+    runner = Runner(
+        adapter.app(),
+        unreadable=_unreadable,
+        logger=_http_log,
+        bounds=Bounds(room_for(limits.connections), limits.head_wait),
+        shutdown_s=ENDING_S,
+    )
     await runner.setup()
     try:
         await _listen(runner, settings.host, settings.port)
         port = runner.addresses[0][1]
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         yield f"http://{host}:{port}/v1"
-        await adapter.places.drain(settings.limits.drain)
+        await adapter.places.drain(limits.drain)
     finally:
         adapter.places.closed = True
         await runner.cleanup()
 
 
-async def _listen(runner: web.AppRunner, host: str, port: int) -> None:
+async def _listen(runner: Runner, host: str, port: int) -> None:
     try:
         await web.TCPSite(runner, host, port).start()
     except OSError as error:
@@ -136,7 +134,9 @@ def _tokenizer(path: str | None) -> Tokenizer | None:
         raise UsageError(f"tokenizer: {path}: not a tokenizer.json: {why}") from None
 
 
-def _encoder(settings: AdapterSettings, info: EngineInfo, tokenizer: Tokenizer | None) -> Encoder:
+def _encoder(
+    settings: AdapterSettings, info: EngineInfo, tokenizer: Tokenizer | None, *, context: int
+) -> Encoder:
     """Choose between ids and text: ids wherever they are possible."""
     takes = info.takes
     if settings.prompt != "auto" and settings.prompt not in takes:
@@ -146,7 +146,7 @@ def _encoder(settings: AdapterSettings, info: EngineInfo, tokenizer: Tokenizer |
     )
     if not ids and "text" not in takes:
         raise UsageError(f"tokenizer: the engine {info.name} takes ids alone, which need one")
-    encoder = Encoder(tokenizer, ids=ids)
+    encoder = Encoder(tokenizer, ids=ids, context=context)
     for version in sorted(set(settings.models.values())):
         _try(encoder, VERSIONS[version])
     return encoder

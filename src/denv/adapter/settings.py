@@ -63,6 +63,8 @@ class Limits(Section):
     queue: int = Field(default=256, ge=0, le=1_000_000)
     queue_wait: SomeTime = 30.0
     body_wait: SomeTime = 60.0
+    head_wait: SomeTime = 10.0
+    connections: int = Field(default=4096, ge=1, le=1_000_000)
     first_token: SomeTime = 600.0
     next_token: SomeTime = 120.0
     total: SomeTime = 3600.0

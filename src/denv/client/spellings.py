@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable
 from functools import cache, cached_property
 from html.entities import html5
 from itertools import groupby
+
+import regex
 
 MIN_ENCODED = 8
 """Shorter secrets are not looked for in base64 and hexadecimal: their forms occur by chance."""
@@ -27,6 +30,9 @@ _AMPS = f"(?:(?:amp|{_HASH}38|{_HASH}[xX]26){_END}){_DEEP}"
 _PERCENT = rf"(?:%|{_BACKSLASH}{{1,8}}+u0025|&{_AMPS}#37;){_25}"
 _AMPERSAND = rf"(?:&|{_BACKSLASH}{{1,8}}+u0026|%{_25}26){_AMPS}"
 _PERCENT_SIGN = re.compile(rb"%[2-9A-Fa-f][0-9A-Fa-f]")
+_WRITTEN = bytes(c for c in range(128) if chr(c).isalnum()) + rb"\%&#;{}+/-_="
+_AT_MOST = 16
+"""Bytes of one character, where a spelling is looked for that has not come to its end."""
 
 
 class Spellings:
@@ -46,6 +52,10 @@ class Spellings:
         self._pieces = [piece.encode() for piece in dict.fromkeys(pieces)]
         self._backslash, self._ampersand = _signs(frozenset(secret))
 
+    def prepare(self) -> None:
+        """Make now what is else made when it is first needed, which takes tenths of a second."""
+        _ = self._head, self._encoded, self._beginning
+
     def may_hold(self, raw: bytes) -> bool:
         """Tell quickly where the secret cannot be: False is certain."""
         find = raw.find  # quicker than ``in``, which tries to read bytes as a number first
@@ -58,19 +68,40 @@ class Spellings:
 
     def cut(self, raw: bytes, mask: bytes) -> bytes:
         """Put ``mask`` in the place of the secret; give the same object where it is not."""
-        if self._may_be_escaped(raw) and self._head.search(raw):
-            raw = self._whole.sub(mask, raw)
-        elif self._plain in raw:
-            raw = raw.replace(self._plain, mask)
-        if any(piece in raw for piece in self._pieces):
-            raw = self._encoded.sub(mask, raw)
-        return raw
+        return self._replaced(raw, lambda _: mask)
+
+    def blank(self, raw: bytes) -> bytes:
+        """Put as many stars in the place of the secret as it has bytes there."""
+        return self._replaced(raw, _stars)
+
+    def opening(self, raw: bytes) -> int:
+        """Give where a spelling may begin that goes on behind the end, or the end.
+
+        To be asked of what ``cut`` or ``blank`` has been through. Characters that take more than
+        16 bytes each on the average are not followed so far.
+        """
+        most = _AT_MOST * (len(self._plain) + 1)
+        tail = raw[-most:]
+        begin = len(raw) - len(tail) + len(tail.rstrip(self._written))
+        if begin == len(raw):
+            return begin
+        found = self._beginning.search(raw, begin, partial=True)
+        return len(raw) if found is None else int(found.start())
 
     def cut_end(self, raw: bytes, mask: bytes) -> bytes:
         """Cut the start of the secret off the end of what was not read to its own end."""
         for length in range(len(self._plain) - 1, MIN_ENCODED - 1, -1):
             if raw.endswith(self._plain[:length]):
                 return raw[:-length] + mask
+        return raw
+
+    def _replaced(self, raw: bytes, put: Callable[[re.Match[bytes]], bytes]) -> bytes:
+        if self._plain in raw:  # first, since the whole pattern of a long secret takes seconds
+            raw = re.sub(re.escape(self._plain), put, raw)
+        if self._may_be_escaped(raw) and self._head.search(raw):
+            raw = self._whole.sub(put, raw)
+        if any(piece in raw for piece in self._pieces):
+            raw = self._encoded.sub(put, raw)
         return raw
 
     def _may_be_escaped(self, raw: bytes) -> bool:
@@ -94,9 +125,27 @@ class Spellings:
         forms = ["".join(map(_base64_digit, core)) for core in self._cores]
         return _compiled("|".join([*forms, _any_case(self._plain.hex())]))
 
+    @cached_property
+    def _beginning(self) -> regex.Pattern[bytes]:
+        """How each form begins, for the library that knows where one has not come to its end."""
+        heads = ["".join(map(_base64_digit, core[:_HEAD])) for core in self._cores]
+        if heads:
+            heads.append(_any_case(self._plain[:_HEAD].hex()))
+        whole = "|".join([_spelled(self._secret[:_HEAD]), *heads])
+        return regex.compile(whole.encode("latin-1"))
+
+    @cached_property
+    def _written(self) -> bytes:
+        """All bytes that may stand in a spelling."""
+        return bytes(set(_WRITTEN) | set(self._plain))
+
 
 def _compiled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode("latin-1"))
+
+
+def _stars(found: re.Match[bytes]) -> bytes:
+    return b"*" * len(found[0])
 
 
 # ---------------------------------------------------------------- escapes

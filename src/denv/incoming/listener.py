@@ -9,19 +9,28 @@ from typing import Any
 
 from aiohttp import web
 from aiohttp.http import RawRequestMessage
+from aiohttp.streams import EMPTY_PAYLOAD
+from aiohttp.web_protocol import _ErrInfo
+
+from denv.incoming.bounds import Bounds
 
 KEPT_S = 75.0
 """How long a caller's connection is kept without a request."""
+
+UNREAD_S = 60.0
+"""How long a caller may read nothing of what waits for it."""
 
 Unreadable = Callable[[web.BaseRequest, int], web.StreamResponse]
 """Gives the refusal of what came in the place of a request, with the library's status."""
 
 
 class Listener(web.Server):
-    """Answers by a handler, and by ``unreadable`` where no HTTP came.
+    """Answers by a handler, and by ``unreadable`` where no HTTP came, or no head in time.
 
     A body in chunks may have fields behind it, of which the library's parser takes the last for a
-    header of the connection's next request. So after such a body there is no next request.
+    header of the connection's next request. So after such a body there is no next request; nor is
+    there one where an upgrade was offered, which nobody takes: the library reads no more then. A
+    body in a coding beside chunks, which the library would not undo, is refused.
     """
 
     def __init__(
@@ -30,23 +39,47 @@ class Listener(web.Server):
         *,
         unreadable: Unreadable,
         logger: logging.Logger,
+        bounds: Bounds,
         request_factory: Any = None,
     ) -> None:
-        super().__init__(handler, request_factory=request_factory, handler_cancellation=True)
+        async def handle(request: Any) -> web.StreamResponse:
+            coding = request.headers.get("Transfer-Encoding", "chunked")
+            if coding.strip().lower() != "chunked":
+                return unreadable(request, 400)
+            return await handler(request)
+
+        super().__init__(handle, request_factory=request_factory, handler_cancellation=True)
         make = self.request_factory
 
-        def last_if_in_chunks(message: RawRequestMessage, *rest: Any) -> web.BaseRequest:
-            if message.chunked:
+        def may_be_last(message: RawRequestMessage, *rest: Any) -> web.BaseRequest:
+            if message.chunked or message.upgrade:
                 message = message._replace(should_close=True)
             return make(message, *rest)
 
-        self.request_factory = last_if_in_chunks
+        self.request_factory = may_be_last
         self.unreadable = unreadable
         self.logger = logger
+        self.bounds = bounds
+        self._open: dict[_Connection, None] = {}
 
     def __call__(self) -> web.RequestHandler:
         """Make what reads and answers one connection."""
         return _Connection(self)
+
+    def opened(self, connection: _Connection) -> None:
+        """Count a connection; beyond the bound the oldest that does nothing is closed, or it is.
+
+        So connections that only stand open keep nobody out.
+        """
+        if len(self._open) >= self.bounds.connections:
+            idle = next((one for one in self._open if one.is_waiting), connection)
+            idle.abort()
+        if not connection.is_gone:
+            self._open[connection] = None
+
+    def closed(self, connection: _Connection) -> None:
+        """Count a connection as closed."""
+        self._open.pop(connection, None)
 
 
 class _Connection(web.RequestHandler):
@@ -56,7 +89,7 @@ class _Connection(web.RequestHandler):
     library would unpack all before it is thrown away.
     """
 
-    __slots__ = ("_unreadable",)
+    __slots__ = ("_late", "_listener", "_unreadable")
 
     def __init__(self, listener: Listener) -> None:
         super().__init__(
@@ -68,6 +101,78 @@ class _Connection(web.RequestHandler):
             auto_decompress=False,
         )
         self._unreadable = listener.unreadable
+        self._listener = listener
+        self._late: asyncio.TimerHandle | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the next request has not come, or not the whole of its head."""
+        return self._waiter is not None and not self._waiter.done()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it is closed, or about to be."""
+        return self.transport is None or self.transport.is_closing()
+
+    def abort(self) -> None:
+        """End it at once; what has not been sent is dropped."""
+        if self.transport is not None:
+            self._listener.closed(self)
+            self.transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection if there is room."""
+        super().connection_made(transport)
+        self._listener.opened(self)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Give the room back."""
+        self._in_time()
+        self._listener.closed(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read, and bound the time that a head takes from its first byte on."""
+        super().data_received(data)
+        if not self.is_waiting:
+            self._in_time()
+        elif self._late is None and data.strip(b"\r\n"):  # empty lines may follow a body
+            self._late = self._loop.call_later(self._listener.bounds.head_s, self._head_is_late)
+
+    def pause_writing(self) -> None:
+        """Bound how long a caller reads nothing."""
+        super().pause_writing()
+        self._watch(self.transport)
+
+    async def start(self) -> None:
+        """Answer requests until it is closed; what is left then must be read too."""
+        transport = self.transport
+        try:
+            await super().start()
+        finally:
+            self._watch(transport)
+
+    def _watch(self, transport: asyncio.Transport | None, left: int | None = None) -> None:
+        """End a connection of which nothing has been read since ``left`` bytes waited."""
+        waiting = 0 if transport is None else transport.get_write_buffer_size()
+        if transport is None or not waiting:
+            return
+        if left is not None and waiting >= left:
+            transport.abort()
+            return
+        self._loop.call_later(UNREAD_S, self._watch, transport, waiting)
+
+    def _in_time(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _head_is_late(self) -> None:
+        self._late = None
+        if self._waiter is not None and not self._waiter.done():
+            # As the library hands on what it cannot read.
+            self._messages.append((_ErrInfo(408, TimeoutError(), ""), EMPTY_PAYLOAD))
+            self._waiter.set_result(None)
 
     def handle_error(
         self,
@@ -82,3 +187,30 @@ class _Connection(web.RequestHandler):
             raise ConnectionError("a part of an answer has been sent")
         self.log_exception("", exc_info=exc)
         return self._unreadable(request, status)
+
+
+class Runner(web.AppRunner):
+    """Runs an application by a ``Listener``."""
+
+    def __init__(
+        self,
+        app: web.Application,
+        *,
+        unreadable: Unreadable,
+        logger: logging.Logger,
+        bounds: Bounds,
+        shutdown_s: float,
+    ) -> None:
+        super().__init__(app, shutdown_timeout=shutdown_s)
+        self._listened = (unreadable, logger, bounds)
+
+    async def _make_server(self) -> web.Server:
+        plain = await super()._make_server()
+        unreadable, logger, bounds = self._listened
+        return Listener(
+            plain.request_handler,
+            unreadable=unreadable,
+            logger=logger,
+            bounds=bounds,
+            request_factory=plain.request_factory,
+        )

@@ -120,5 +120,12 @@ class Admin:
         return any(found)
 
 
+def unreadable(_: web.BaseRequest, status: int) -> web.Response:
+    """Refuse what came in the place of a request, and end the connection."""
+    response = _no(status, "internal error" if status >= 500 else "no request of HTTP came in time")
+    response.force_close()
+    return response
+
+
 def _no(status: int, why: str) -> web.Response:
     return web.json_response({"reason": why}, status=status)

@@ -34,6 +34,9 @@ PASSED = (
 )  # fmt: skip
 """The headers of an answer that reach the caller; others could say which replica it was."""
 
+PACKINGS = frozenset({"gzip", "x-gzip", "deflate"})
+"""Content codings that can be looked into; nobody asks for any."""
+
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _CUT = Fault(FaultKind.CUT, "cut")
 _BROKEN = (aiohttp.ClientError, OSError, http_exceptions.HttpProcessingError)
@@ -81,6 +84,12 @@ class Answer:
         self.headers = headers
 
     @property
+    def packing(self) -> str:
+        """How the body is packed; empty where it is not."""
+        coding = self.headers.get("Content-Encoding", "").strip().lower()
+        return "" if coding == "identity" else coding
+
+    @property
     def is_here(self) -> bool:
         """Whether all of the body has come, so that the next piece is its last."""
         return self._content.is_eof()
@@ -107,9 +116,15 @@ class Answer:
 
 
 class Forwarder:
-    """Sends requests over one pool, which is the same for all."""
+    """Sends requests over one pool, which is the same for all.
 
-    def __init__(self, *, connect_s: float, tls: ssl.SSLContext | bool = True) -> None:
+    ``look_into`` refuses answers that are packed in such a way that nobody can look into them.
+    """
+
+    def __init__(
+        self, *, connect_s: float, tls: ssl.SSLContext | bool = True, look_into: bool = False
+    ) -> None:
+        self._look_into = look_into
         self._tls = tls
         self._pool = Pool(limit=0, ssl=tls)
         self._limits = aiohttp.ClientTimeout(total=None, connect=connect_s)
@@ -172,9 +187,12 @@ class Forwarder:
             message, content = await protocol.read()
             _check_head(message)
             if message.code >= 200:
-                return Answer(
+                answer = Answer(
                     connection, status=message.code, headers=message.headers, content=content
                 )
+                if self._look_into and answer.packing and answer.packing not in PACKINGS:
+                    raise http_exceptions.BadHttpMessage("a content coding nobody asked for")
+                return answer
             if message.code == 101:
                 raise http_exceptions.BadHttpMessage("an upgrade that nobody asked for")
         raise http_exceptions.BadHttpMessage("too many heads before an answer")

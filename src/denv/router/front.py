@@ -14,6 +14,7 @@ from aiohttp import web
 from denv import permits
 from denv.incoming import BodyError, receive
 from denv.router.asking import Asking
+from denv.router.blanks import Blanks
 from denv.router.clients import Clients
 from denv.router.clock import Clock, Clocks
 from denv.router.course import Course
@@ -50,6 +51,7 @@ class Parts:
     most_body: int
     drop: Collection[str]
     shapes: Shapes
+    blanks: Blanks
     permit_secret: bytes | None = None
     tracer: Tracer | None = None
     unix_time: Callable[[], float] = time.time
@@ -87,6 +89,9 @@ class Front:
     def unreadable(self, request: web.BaseRequest, status: int) -> web.Response:
         """Refuse what came in the place of a request, and end the connection."""
         refused = RefusedError(status, "bad_request", "that is no request of HTTP")
+        if status == 408:
+            what = "the head of the request did not come in time"
+            refused = RefusedError(status, "head_timeout", what)
         if status >= 500:
             refused = RefusedError(status, "internal_error", "the router failed")
         response = self._refusal(request, Course(self._loop.time()), refused)
@@ -96,7 +101,7 @@ class Front:
     async def _in_time(self, request: web.BaseRequest, course: Course) -> web.StreamResponse:
         waits = self._parts.waits
         clock = Clock(self._parts.clocks, body_s=waits.body, total_s=waits.total)
-        passed = PassedOn(request, course, idle_s=waits.idle)
+        passed = PassedOn(request, course, idle_s=waits.idle, blanks=self._parts.blanks)
         try:
             with clock:
                 rebuilt = await self._rebuilt(request, course, clock)

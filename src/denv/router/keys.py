@@ -58,6 +58,11 @@ class Secrets:
         found = tuple((entry, read(entry)) for entry in settings.upstream.credentials)
         return cls(clients, found, weights, permits)
 
+    @property
+    def upstream(self) -> tuple[Secret, ...]:
+        """All keys towards replicas."""
+        return tuple(key for _, key in self.credentials)
+
     def credential_for(self, url: str) -> str | None:
         """Give the key that the first matching credential has for an URL."""
         for entry, key in self.credentials:

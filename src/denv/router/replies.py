@@ -6,6 +6,8 @@ Answers are written as bytes: the library's own responses cost as much as all el
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from email.utils import formatdate
 from http import HTTPStatus
 
@@ -13,9 +15,10 @@ from aiohttp import HttpVersion10, web
 from aiohttp.abc import AbstractStreamWriter
 
 from denv.permits import REPLICA_HEADER
+from denv.router.blanks import BadPackingError, Blanks, Passing
 from denv.router.clock import Clock, Phase
 from denv.router.course import Course
-from denv.router.forward import PASSED, Answer, UpstreamError
+from denv.router.forward import PASSED, Answer, Failure, UpstreamError
 from denv.router.refusals import Form, RefusedError, body_of
 
 SERVER = "denv-router"
@@ -50,11 +53,14 @@ class Reply(web.StreamResponse):
 
 
 class PassedOn:
-    """An answer on its way to the caller."""
+    """An answer on its way to the caller, without the keys that ``blanks`` knows."""
 
-    __slots__ = ("_course", "_idle_s", "_request", "begun")
+    __slots__ = ("_blanks", "_course", "_idle_s", "_request", "begun")
 
-    def __init__(self, request: web.BaseRequest, course: Course, *, idle_s: float) -> None:
+    def __init__(
+        self, request: web.BaseRequest, course: Course, *, idle_s: float, blanks: Blanks
+    ) -> None:
+        self._blanks = blanks
         self._request = request
         self._course = course
         self._idle_s = idle_s
@@ -71,8 +77,8 @@ class PassedOn:
         """
         self._course.status = answer.status
         try:
-            if answer.is_here:
-                body = await answer.piece()
+            if answer.is_here and not self._unpacks(answer):
+                body = self._blanks.whole(await answer.piece())
                 if answer.status not in _NO_BODY:
                     length = f"Content-Length: {len(body)}\r\n"
                     return Reply(self._head(answer, length) + body, keep=self._request.keep_alive)
@@ -83,9 +89,14 @@ class PassedOn:
         finally:
             answer.close()
 
+    def _unpacks(self, answer: Answer) -> bool:
+        """Whether an answer is unpacked to be looked into."""
+        return bool(self._blanks and answer.packing) and answer.status not in _NO_BODY
+
     async def _in_pieces(self, answer: Answer, clock: Clock) -> Reply:
         request, idle_s = self._request, self._idle_s
-        length = answer.headers.get("Content-Length")
+        packed = self._unpacks(answer)
+        length = None if packed else answer.headers.get("Content-Length")
         chunked = length is None and request.version > HttpVersion10
         keep = request.keep_alive and (chunked or length is not None)
         framing = "Transfer-Encoding: chunked\r\n" if chunked else ""
@@ -94,11 +105,27 @@ class PassedOn:
         clock.begin(Phase.IDLE, idle_s)
         self.begun = True
         _write(request, self._head(answer, framing, keep=keep))
-        while piece := await answer.piece():
-            _write(request, b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
-            await request.writer.drain()  # a caller that reads slowly is not read ahead of
-            clock.begin(Phase.IDLE, idle_s)
+        async with aclosing(self._pieces(answer, clock, packed=packed)) as pieces:
+            async for piece in pieces:
+                _write(request, b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
+                await request.writer.drain()  # a caller that reads slowly is not read ahead of
+                clock.begin(Phase.IDLE, idle_s)
         return Reply(b"0\r\n\r\n" if chunked else b"", keep=keep)
+
+    async def _pieces(
+        self, answer: Answer, clock: Clock, *, packed: bool
+    ) -> AsyncGenerator[bytes, None]:
+        """Give what comes, without keys; none is empty, which would end a body in chunks."""
+        passing = Passing(self._blanks, packed=packed)
+        try:
+            while piece := await answer.piece():
+                clock.begin(Phase.IDLE, self._idle_s)
+                for going in passing.take(piece):
+                    yield going
+            if rest := passing.rest():
+                yield rest
+        except BadPackingError:
+            raise UpstreamError(Failure.PROTOCOL) from None
 
     def cut_off(self, why: str) -> Reply:
         """Close the connection, so that the caller cannot take what came for the whole."""
@@ -121,7 +148,10 @@ class PassedOn:
             f"{ID_HEADERS[form]}: {course.request_id}",
         ]
         lines += [
-            f"{name}: {value}" for name in PASSED if (value := answer.headers.get(name)) is not None
+            f"{name}: {self._blanks.value(value)}"
+            for name in PASSED
+            if (value := answer.headers.get(name)) is not None
+            and not (name == "Content-Encoding" and self._unpacks(answer))
         ]
         if course.permit is not None and course.replica is not None:
             lines.append(f"{REPLICA_HEADER}: {course.replica.name}")

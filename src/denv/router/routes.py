@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
@@ -81,7 +82,7 @@ def _model_id(written: str) -> str:
         name = unquote(written, errors="strict")
     except UnicodeDecodeError:
         name = ""
-    parts = name.split("/")
+    parts = re.split(r"[/\\]", name)  # a replica may take either for a separator
     if not name.isprintable() or len(name) > _MOST_ID or not all(p.strip(".") for p in parts):
         raise RefusedError(404, "model_not_found", "that is no name of a model")
     return quote(name, safe="/")

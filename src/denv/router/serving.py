@@ -13,9 +13,10 @@ from pathlib import Path
 from aiohttp import web
 
 from denv.errors import HarnessError, UsageError
-from denv.incoming import Listener
-from denv.router.admin import Admin
+from denv.incoming import Bounds, Listener, Runner, room_for
+from denv.router.admin import Admin, unreadable
 from denv.router.asking import Asking
+from denv.router.blanks import Blanks
 from denv.router.clients import ANONYMOUS, Client, Clients
 from denv.router.clock import Clocks
 from denv.router.fleet import Fleet, Replica
@@ -31,6 +32,8 @@ from denv.router.settings import RouterSettings, split_address
 from denv.router.shapes import Shapes
 from denv.router.tables import Tables
 from denv.router.tracing import Tracer
+
+ADMIN_CONNECTIONS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,9 @@ class _Router:
         metrics = Metrics()
         tables = _tables(settings, folder, fleet=fleet, metrics=metrics, changed=places.changed)
         tls = _tls(settings, folder)
-        forwarder = Forwarder(connect_s=settings.timeouts.connect, tls=tls)
+        blanks = Blanks(secrets.upstream)
+        await asyncio.to_thread(blanks.prepare)
+        forwarder = Forwarder(connect_s=settings.timeouts.connect, tls=tls, look_into=bool(blanks))
         stack.push_async_callback(forwarder.close)
         if tracer is None and settings.tracing is not None:
             tracer = Tracer(settings.tracing)
@@ -139,6 +144,7 @@ class _Router:
                 most_body=settings.limits.body,
                 drop=settings.drop_fields,
                 shapes=shapes,
+                blanks=blanks,
                 permit_secret=secrets.permits,
                 tracer=tracer,
             )
@@ -153,9 +159,15 @@ class _Router:
             draining=stop.is_set,
             unix_time=time.time,
         ).app()
-        server = Listener(front.handle, unreadable=front.unreadable, logger=SILENT)
-        runner = web.AppRunner(
-            app, access_log=None, logger=SILENT, auto_decompress=False, shutdown_timeout=1.0
+        bounds = Bounds(room_for(settings.limits.connections), settings.timeouts.head)
+        server = Listener(front.handle, unreadable=front.unreadable, logger=SILENT, bounds=bounds)
+        # Its own bound: who fills the one of clients must not keep Prometheus out.
+        runner = Runner(
+            app,
+            unreadable=unreadable,
+            logger=SILENT,
+            bounds=Bounds(ADMIN_CONNECTIONS, settings.timeouts.head),
+            shutdown_s=1.0,
         )
         return cls(front, server, runner, health, tables, clocks)
 

@@ -138,11 +138,13 @@ class Bounds(Section):
     in_flight: int = Field(default=256, ge=1)
     queue: int = Field(default=1024, ge=0)
     queue_timeout: SomeTime = 30.0
+    connections: int = Field(default=4096, ge=1, le=1_000_000)
 
 
 class Waits(Section):
     """How long is waited for each part of an exchange."""
 
+    head: SomeTime = 10.0
     body: SomeTime = 60.0
     connect: SomeTime = 5.0
     first_byte: SomeTime = 600.0

@@ -2,6 +2,8 @@
 
 import io
 import json
+import struct
+import tracemalloc
 import zipfile
 
 import pytest
@@ -9,7 +11,7 @@ import regex
 
 from denv.errors import UsageError
 from denv.records import Contains, Regex
-from denv.suite.imports import open_archive, open_json, read_inspect
+from denv.suite.imports import inspect_files, open_archive, open_json, read_inspect
 
 
 def header(*scorers, **changes):
@@ -305,3 +307,80 @@ def test_what_is_no_document_is_an_error(text, why):
     """Each says what is wrong with the file."""
     with pytest.raises(UsageError, match=why):
         open_json(text, source="log.json")
+
+
+def packed_log(entries, method=zipfile.ZIP_DEFLATED):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as made:
+        for name, content in entries:
+            made.writestr(name, content)
+    return file
+
+
+HEAD = ("header.json", json.dumps(INCLUDES))
+
+
+def of_size(file, name, size):
+    """Have an archive's list tell another size of an entry."""
+    with zipfile.ZipFile(file) as made:
+        real = made.getinfo(name).file_size
+    raw = file.getvalue()
+    at = raw.rindex(b"PK\1\2", 0, raw.rindex(name.encode()))
+    assert struct.unpack_from("<I", raw, at + 24) == (real,)
+    return io.BytesIO(raw[: at + 24] + struct.pack("<I", size) + raw[at + 28 :])
+
+
+def read_archive(file):
+    return read_inspect(*open_archive(file, source="log.eval"), source="log.eval")
+
+
+@pytest.mark.parametrize(
+    ("bound", "value", "why"),
+    [
+        ("MAX_BYTES", 300, "log.eval: its samples are larger than 0 GiB in all"),
+        ("MAX_ENTRY_BYTES", 100, "is larger than 0 MiB"),
+        ("MAX_ENTRIES", 2, "log.eval: it has more than 2 entries"),
+        ("MAX_DIRECTORY_BYTES", 50, "log.eval: its list of entries is larger than 0 MiB"),
+    ],
+)
+def test_what_an_archive_holds_is_bounded(monkeypatch, bound, value, why):
+    """All together, each alone, and how many: told before anything is unpacked."""
+    samples = [(f"samples/{n}_epoch_1.json", json.dumps(sample(id=n))) for n in (1, 2)]
+    assert len(read_archive(packed_log([HEAD, *samples])).cases) == 2
+    monkeypatch.setattr(inspect_files, bound, value)
+    with pytest.raises(UsageError, match=why):
+        read_archive(packed_log([HEAD, *samples]))
+
+
+def test_what_is_packed_too_well_is_refused():
+    """A few kilobytes that say they are a hundred megabytes are not unpacked."""
+    bomb = packed_log([HEAD, ("samples/1_epoch_1.json", b"{}")])
+    with pytest.raises(UsageError, match="packed more than 1000 times"):
+        read_archive(of_size(bomb, "samples/1_epoch_1.json", 100_000_000))
+
+
+def test_a_size_that_is_a_lie_is_found():
+    """No more than the size is unpacked, and what came then is not what was packed."""
+    bomb = packed_log([HEAD, ("samples/1_epoch_1.json", b" " * 200_000_000)])
+    lying = of_size(bomb, "samples/1_epoch_1.json", 10)
+    tracemalloc.start()
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_archive(lying)
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_an_entry_stands_once():
+    """Of two entries with one name nobody can say which is meant."""
+    twice = [("samples/1_epoch_1.json", json.dumps(sample()))] * 2
+    with pytest.raises(UsageError, match="two of its entries have the same name"):
+        read_archive(packed_log([HEAD, *twice]))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_compressions_are_not_read(method):
+    """Inspect writes deflate and zstd; others cannot be unpacked in pieces of a bounded size."""
+    file = packed_log([HEAD, ("samples/1_epoch_1.json", json.dumps(sample()))], method)
+    with pytest.raises(UsageError, match="compressed in a way that cannot be read"):
+        read_archive(file)

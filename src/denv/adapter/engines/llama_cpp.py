@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from denv.adapter.engines import shapes
+from denv.adapter.engines import lengths, shapes
 from denv.adapter.engines.course import completion
 from denv.adapter.engines.http import EngineHttp
 from denv.adapter.engines.protocol import (
@@ -42,16 +42,18 @@ class LlamaCpp:
         self._http = http
         self._special = tuple(special)
         self._cache_prompt = cache_prompt
+        self._context: int | None = None
 
     async def describe(self) -> EngineInfo:
         """Ask ``/props``; a server may have it closed, which is a fault that says so."""
         props = shapes.mapping(await self._http.get("/props"), "/props")
         settings = shapes.mapping(props.get("default_generation_settings"), "/props")
         build = props.get("build_info")
+        self._context = shapes.count(settings.get("n_ctx"))
         return EngineInfo(
             name="llama.cpp",
             version=build if isinstance(build, str) else None,
-            context_tokens=shapes.count(settings.get("n_ctx")),
+            context_tokens=self._context,
             takes=frozenset(("text", "ids")),
             deterministic=not self._cache_prompt,
         )
@@ -78,6 +80,16 @@ class LlamaCpp:
         await self._http.close()
 
     async def _tokenize(self, text: str) -> tuple[int, ...]:
+        """Tokenize; the server takes seconds for a megabyte, and cannot be stopped."""
+        context = self._context
+        first = None if context is None else lengths.beginning(text, context=context)
+        if context is not None and first is not None:
+            tokens = len(await self._ids_of(first))
+            if lengths.cannot_fit(tokens, context=context):
+                raise EngineFault(lengths.too_long(context), status=400)
+        return await self._ids_of(text)
+
+    async def _ids_of(self, text: str) -> tuple[int, ...]:
         body = {"content": text, "add_special": False, "parse_special": True}
         answer = shapes.mapping(await self._http.post("/tokenize", body), "/tokenize")
         return tuple(shapes.ids(answer.get("tokens"), "tokens"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import struct
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
@@ -12,6 +14,27 @@ from typing import Any, BinaryIO
 from denv.errors import UsageError
 
 MAX_ENTRY_BYTES = 256 * 1024 * 1024
+MAX_BYTES = 2 * 1024**3
+"""Of all entries that are read, unpacked; one after the other, as many as the two that follow."""
+
+MAX_ENTRIES = 100_000
+MAX_DIRECTORY_BYTES = 64 * 1024 * 1024
+"""Of the list of entries at an archive's end, which is read whole."""
+
+MAX_RATIO = 1000
+FREE_BYTES = 16 * 1024 * 1024
+"""An entry may be longer than so many times its packed size as long as it is no longer than this.
+
+Logs are packed 5 to 100 times; what is packed 1,000 times is made to fill a machine.
+"""
+
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, 93})  # 93 is zstd
+_PIECE = 4096
+"""Bytes that are read at once: of so few packed ones no method makes more than 150 MB."""
+
+_END = b"PK\5\6"
+_END_BYTES = 22
+_MOST_COMMENT = 65_535
 _HEADERS = ("header.json", "_journal/start.json", "start.json")
 _SAMPLE = re.compile(r"samples/(.+)_epoch_([0-9]{1,9})\.json")
 
@@ -56,24 +79,89 @@ def open_archive(file: BinaryIO, *, source: str) -> Log:
     Raises
     ------
     UsageError
-        It is no such archive, is compressed in a way that this Python cannot read, or holds an
-        entry that is too large.
+        It is no such archive, is compressed in a way that this Python cannot read, or holds too
+        many entries, or such that are too large, alone or together.
     """
+    _check_directory(file, source)
     try:
         archive = _ZIP.ZipFile(file)
     except (_ZIP.BadZipFile, NotImplementedError, ValueError, OverflowError) as error:
         raise UsageError(f"{source}: not a zip archive: {error}") from None
-    names = set(archive.namelist())
+    names = _checked_names(archive, source)
     found = next((name for name in _HEADERS if name in names), None)
     if found is None:
         raise UsageError(f"{source}: no log of Inspect: it has none of {', '.join(_HEADERS)}")
-    return _entry(archive, found, source), _samples(archive, source)
+    samples = sorted(filter(_SAMPLE.fullmatch, names), key=_place)
+    _check_sizes([archive.getinfo(name) for name in (found, *samples)], source)
+    return _entry(archive, found, source), _samples(archive, samples, source)
 
 
-def _samples(archive: zipfile.ZipFile, source: str) -> Iterator[Mapping[str, Any]]:
+def _samples(
+    archive: zipfile.ZipFile, names: Iterable[str], source: str
+) -> Iterator[Mapping[str, Any]]:
     with archive:
-        for name in sorted(filter(_SAMPLE.fullmatch, archive.namelist()), key=_place):
+        for name in names:
             yield _entry(archive, name, source)
+
+
+def _check_directory(file: BinaryIO, source: str) -> None:
+    """Refuse a list of entries that is too long before all of it is read into memory.
+
+    Where there is no end, or a 64-bit one, the size is for the module that reads it to find.
+    """
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _END_BYTES - _MOST_COMMENT))
+    tail = file.read()
+    file.seek(0)
+    at = tail.rfind(_END)
+    if at < 0 or len(tail) - at < _END_BYTES:
+        return
+    (listed,) = struct.unpack_from("<I", tail, at + 12)
+    if listed == 0xFFFF_FFFF and at >= 20 and tail[at - 20 : at - 16] == b"PK\6\7":
+        (where,) = struct.unpack_from("<Q", tail, at - 12)
+        file.seek(min(where, size))
+        record = file.read(56)
+        file.seek(0)
+        listed = struct.unpack_from("<Q", record, 40)[0] if len(record) == 56 else 0
+    if listed > MAX_DIRECTORY_BYTES:
+        size_mib = MAX_DIRECTORY_BYTES // 1024**2
+        raise UsageError(f"{source}: its list of entries is larger than {size_mib} MiB")
+
+
+def _checked_names(archive: zipfile.ZipFile, source: str) -> set[str]:
+    """Give the entries' names, each of which must be one entry's alone."""
+    listed = archive.namelist()
+    if len(listed) > MAX_ENTRIES:
+        raise UsageError(f"{source}: it has more than {MAX_ENTRIES} entries")
+    names = set(listed)
+    if len(names) != len(listed):
+        raise UsageError(f"{source}: two of its entries have the same name")
+    return names
+
+
+def _check_sizes(entries: Iterable[zipfile.ZipInfo], source: str) -> None:
+    """Refuse what would be too much once it is unpacked, before anything is.
+
+    An entry whose size is a lie is found when it is read: no more than its size is unpacked.
+    """
+    whole = 0
+    for entry in entries:
+        size = entry.file_size
+        if size > MAX_ENTRY_BYTES:
+            most = MAX_ENTRY_BYTES // 1024**2
+            raise UsageError(f"{source}: {_shown(entry)} is larger than {most} MiB")
+        if size > FREE_BYTES and size > MAX_RATIO * entry.compress_size:
+            raise UsageError(
+                f"{source}: {_shown(entry)} is packed more than {MAX_RATIO} times, as no log is"
+            )
+        whole += size
+    if whole > MAX_BYTES:
+        most = MAX_BYTES // 1024**3
+        raise UsageError(f"{source}: its samples are larger than {most} GiB in all")
+
+
+def _shown(entry: zipfile.ZipInfo) -> str:
+    return entry.filename[:100]
 
 
 def _place(name: str) -> tuple[int, str]:
@@ -84,11 +172,8 @@ def _place(name: str) -> tuple[int, str]:
 
 
 def _entry(archive: zipfile.ZipFile, name: str, source: str) -> Mapping[str, Any]:
-    if archive.getinfo(name).file_size > MAX_ENTRY_BYTES:
-        size = MAX_ENTRY_BYTES // 1024**2
-        raise UsageError(f"{source}: {name} is larger than {size} MiB")
     try:
-        text = archive.read(name)
+        text = _unpacked(archive, name)
     except NotImplementedError:
         raise UsageError(
             f"{source}: {name} is compressed in a way that cannot be read here: for zstd install "
@@ -97,6 +182,14 @@ def _entry(archive: zipfile.ZipFile, name: str, source: str) -> Mapping[str, Any
     except Exception as error:  # noqa: BLE001 - each compression has an error of its own kind
         raise UsageError(f"{source}: {name} cannot be read: {error}") from None
     return _object(text, f"{source}: {name}")
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Unpack in pieces: read whole, an entry that lies about its size would be unpacked whole."""
+    if archive.getinfo(name).compress_type not in _METHODS:
+        raise NotImplementedError
+    with archive.open(name) as entry:
+        return b"".join(iter(lambda: entry.read(_PIECE), b""))
 
 
 def _object(text: str | bytes, source: str) -> Mapping[str, Any]:
