@@ -170,13 +170,20 @@ async def test_bad_option(parity, serve, tmp_path, monkeypatch, name):
     assert stub.seen == []
 
 
+URL = "http://127.0.0.1:9/v1"
+
+
 @pytest.mark.parametrize(
     ("given", "parts"),
     [
         (["frobnicate"], ["frobnicate"]),
         (["parity", "runn"], ["'runn'", "run"]),
-        (["parity", "run"], ["--stage URL is missing"]),
-        (["parity", "run", "--stage", "http://127.0.0.1:9/v1"], ["--reference URL is missing"]),
+        (
+            ["parity", "run"],
+            ["--suite FILE, --stage URL and --reference URL are missing", "as in: denv"],
+        ),
+        (["parity", "run", "--stage", URL], ["--suite FILE and --reference URL are missing"]),
+        (["parity", "run", "--recipe", "generic", "--stage", URL], ["--reference URL is missing"]),
         (["parity", "run", "extra"], ["extra"]),
         (["parity", "run", "--suite"], ["--suite"]),
         (["parity", "check"], ["--suite FILE is missing"]),

@@ -1,4 +1,4 @@
-"""Completion as a real bash asks for it: commands, options, and what is kept."""
+"""Completion as real shells ask for it: commands, options, and what is kept."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import shutil
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from click.shell_completion import BashComplete
 
 from denv.cli import denv as cli
-from denv.cli.completion import VARIABLE
+from denv.cli.parity import parity
 from denv.recipes.finding import names
 from denv.store import RolloutRecord, RunRecord, ScheduleRecord, open_store
 from tests.postgres import new_database
@@ -31,6 +31,15 @@ def script(tmp_path_factory):
     path = tmp_path_factory.mktemp("shell") / "denv.bash"
     path.write_bytes(subprocess.check_output([BIN / "denv", "completion", "bash"]))
     return path
+
+
+def program(shell):
+    """Find a shell; its test is skipped where it is not installed, but for DENV_ALL_TESTS."""
+    found = shutil.which(shell)
+    if found is None:
+        missing = f"{shell} is missing: apt-get install {shell}"
+        pytest.fail(missing) if os.environ.get("DENV_ALL_TESTS") else pytest.skip(missing)
+    return found
 
 
 @pytest.fixture
@@ -59,7 +68,7 @@ def bash(script, home):
 
 def offered(*words):
     """Give what click offers for a line that is begun, in this process: quicker than a shell."""
-    shell = BashComplete(cli, {}, "denv", VARIABLE)
+    shell = BashComplete(cli, {}, "denv", "_DENV_COMPLETE")
     return [item.value for item in shell.get_completions(list(words[:-1]), words[-1])]
 
 
@@ -166,22 +175,14 @@ def test_signs_of_like_are_taken_as_they_are(kept):
 
 def test_a_tab_in_an_interactive_bash(script, kept):
     """Typed as a person types it, a tab completes the only run that begins so."""
-    parent, child = pty.openpty()
     environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "TERM": "dumb"}
-    shell = subprocess.Popen(
-        ["bash", "--norc", "--noprofile", "-i"],
-        stdin=child, stdout=child, stderr=child, env=environment, start_new_session=True,
-    )  # fmt: skip
-    os.close(child)
-    try:
+    with typing("bash", "--norc", "--noprofile", "-i", env=environment) as parent:
         os.write(parent, f"source {script}; echo read\\y\n".encode())
         _until(parent, b"ready\r\n")
         os.write(parent, b"echo denv; denv parity report 20260101\t")
         assert b"20260101-000000-aaaaaa" in _until(parent, b"-aaaaaa")
-    finally:
-        shell.kill()
-        shell.wait()
-        os.close(parent)
+        os.write(parent, b"\x15denv parity run --recipe=gene\t")
+        assert b"--recipe=generic" in _until(parent, b"generic")
 
 
 def _until(handle, wanted):
@@ -194,6 +195,126 @@ def _until(handle, wanted):
     return said
 
 
+def test_a_value_in_one_word_with_its_option(bash, kept):
+    """The = between an option and its value is a word of its own in bash."""
+    assert bash("parity", "run", "--recipe", "=", "gen") == ["generic"]
+    assert bash("parity", "run", "--stream", "=") == ["no", "yes", "both"]
+
+
+@pytest.fixture(scope="module")
+def fish(tmp_path_factory):
+    """Have a real fish complete lines that are begun; give what it offers for each."""
+    shell = program("fish")
+    folder = tmp_path_factory.mktemp("fish")
+    scripts = folder / "fish" / "completions"
+    scripts.mkdir(parents=True)
+    (scripts / "denv.fish").write_bytes(
+        subprocess.check_output([BIN / "denv", "completion", "fish"])
+    )
+
+    def complete(*lines, cwd="."):
+        asked = "; ".join(f"complete -C '{line}'; echo ----" for line in lines)
+        environment = {
+            **os.environ,
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+            "XDG_CONFIG_HOME": str(folder),
+            "XDG_DATA_HOME": str(folder / "data"),
+            "HOME": str(folder),
+        }
+        ended = subprocess.run(
+            [shell, "-c", asked],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=cwd,
+        )
+        assert ended.stderr == ""
+        return [part.split("\n")[:-1] for part in ended.stdout.split("----\n")[:-1]]
+
+    return complete
+
+
+def test_fish_offers_commands_with_what_they_are_for(fish, kept):
+    """Descriptions are whole, commas and all; options of a command are its own."""
+    commands, options = fish("denv parity re", "denv rollout list --a")
+    report = parity.lazy["report"][1]
+    assert "," in report
+    assert commands == [f"report\t{report}"]
+    assert options == ["--active\tOnly those that have not ended."]
+
+
+def test_fish_offers_values(fish, kept, tmp_path):
+    """Runs the newest first, recipes, choices, files; after an option or in one word with it."""
+    (tmp_path / "core.jsonl").touch()
+    (tmp_path / "cores").mkdir()
+    runs = ["20260102-000000-bbbbbb", "20260101-000000-aaaaaa"]
+    found = fish(
+        "denv parity report ",
+        "denv parity run --recipe=gen",
+        "denv parity run --stream ",
+        "denv parity run --suite=cor",
+        "denv parity run --store=cor",
+        cwd=tmp_path,
+    )
+    plain = [[each.partition("\t")[0] for each in offered] for offered in found]
+    assert plain[:3] == [runs, ["--recipe=generic"], ["no", "yes", "both"]]
+    assert plain[3:] == [["--suite=core.jsonl", "--suite=cores/"], ["--store=cores/"]]
+
+
+ZSH_LINES = {
+    "denv complet": b"denv completion ",
+    "denv parity report 20260101": b"denv parity report 20260101-000000-aaaaaa ",
+    "denv parity run --recipe=gen": b"denv parity run --recipe=generic ",
+    "denv parity run --suite=core": b"denv parity run --suite=core.jsonl ",
+    "denv parity run --store=fol": b"denv parity run --store=folder/",
+    "denv rollout list --act": b"denv rollout list --active ",
+}
+
+
+def test_zsh_completes_what_is_typed(kept, tmp_path):
+    """A tab in a real zsh, whose line editor is then asked for the line that stands there."""
+    shell = program("zsh")
+    (tmp_path / "core.jsonl").touch()
+    (tmp_path / "folder").mkdir()
+    functions = tmp_path / "zfunc"
+    functions.mkdir()
+    script = subprocess.check_output([BIN / "denv", "completion", "zsh"])
+    (functions / "_denv").write_bytes(script)
+    (tmp_path / ".zshrc").write_text(
+        f"PS1=; fpath+={functions}; autoload -U compinit; compinit -u -d {tmp_path}/dump\n"
+        'unsetopt beep; shown() { print -r -- "<$BUFFER>"; BUFFER=; }\n'
+        "zle -N shown; bindkey '^X^P' shown; print re''ady\n"
+    )
+    environment = {
+        **os.environ,
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+        "TERM": "dumb",
+        "ZDOTDIR": str(tmp_path),
+    }
+    with typing(shell, "-i", env=environment, cwd=tmp_path) as parent:
+        _until(parent, b"ready")
+        for line, completed in ZSH_LINES.items():
+            os.write(parent, line.encode() + b"\t\x18\x10")
+            assert b"<" + completed + b">" in _until(parent, b">\r"), line
+
+
+@contextmanager
+def typing(*arguments, **options):
+    """Give the handle of a terminal in which a shell runs."""
+    parent, child = pty.openpty()
+    shell = subprocess.Popen(
+        arguments, stdin=child, stdout=child, stderr=child, start_new_session=True, **options
+    )
+    os.close(child)
+    try:
+        yield parent
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(parent)
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 async def test_scripts_are_of_their_shells(denv, tmp_path, shell):
     """Each script is what its shell can read, where that shell is installed."""
@@ -201,9 +322,8 @@ async def test_scripts_are_of_their_shells(denv, tmp_path, shell):
     assert ended.code == 0
     assert "_DENV_COMPLETE" in ended.out
     assert f"{shell}_complete" in ended.out
-    if (program := shutil.which(shell)) is not None:
-        (tmp_path / "script").write_text(ended.out)
-        subprocess.run([program, "-n", tmp_path / "script"], check=True)
+    (tmp_path / "script").write_text(ended.out)
+    subprocess.run([program(shell), "-n", tmp_path / "script"], check=True)
 
 
 async def test_a_shell_that_is_not_known(denv):
@@ -221,5 +341,5 @@ def test_commands_are_offered_without_importing_them():
         "print([m for m in sys.modules if m.startswith('denv.cli.')])"
     )
     said = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()
-    assert "plain,parity" in said
+    assert "plain,parity" in said  # bash shows no descriptions
     assert "denv.cli.parity" not in said[-1]

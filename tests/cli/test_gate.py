@@ -134,7 +134,7 @@ async def test_options_of_a_run_instead_of_a_release(denv, serve, tmp_path):
         (("R", "--html", "-"), "--html - : standard output holds the gate's document"),
         (("R", "--id", "../x"), "--id takes letters"),
         (("nowhere.yaml",), "nowhere.yaml: cannot be read"),
-        ((), "--stage URL is missing"),
+        ((), "--stage URL and --reference URL are missing"),
     ],
 )
 async def test_usage_errors(denv, serve, release, arguments, said):

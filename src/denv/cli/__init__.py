@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import traceback
 from collections.abc import Sequence
@@ -15,27 +16,69 @@ from denv.cli.lazy import LazyGroup
 from denv.cli.signals import interrupted_by_sigterm
 from denv.errors import DenvError
 
+CLICKS_LEAST_COLUMNS = 52
+LEAST_COLUMNS = 30
+
 
 @click.group(
     cls=LazyGroup,
     lazy={
-        "adapter": "denv.cli.adapter:adapter",
-        "alarm": "denv.cli.alarm:alarm",
-        "bench": "denv.cli.bench:bench",
-        "completion": "denv.cli.completion:completion",
-        "db": "denv.cli.db:db",
-        "doctor": "denv.cli.doctor:doctor",
-        "gate": "denv.cli.gate:gate",
-        "key": "denv.cli.key:key",
-        "lab": "denv.cli.lab:lab",
-        "parity": "denv.cli.parity:parity",
-        "recipe": "denv.cli.recipe:recipe",
-        "rollout": "denv.cli.rollout:rollout",
-        "router": "denv.cli.router:router",
-        "serve": "denv.cli.serve:serve",
-        "suite": "denv.cli.suite:suite",
-        "token": "denv.cli.token:token",
-        "worker": "denv.cli.serve:worker",
+        "adapter": (
+            "denv.cli.adapter:adapter",
+            "Serve DeepSeek's APIs in front of an engine that only completes prompts.",
+        ),
+        "alarm": ("denv.cli.alarm:alarm", "Try where alarms go, list them, resolve one."),
+        "bench": ("denv.cli.bench:bench", "Measure speed; no verdict depends on it."),
+        "completion": (
+            "denv.cli.completion:completion",
+            "Print the script that has a shell complete commands, options, and what is kept.",
+        ),
+        "db": (
+            "denv.cli.db:db",
+            "Look after the data: a SQLite file, or the database that $DENV_DATABASE names.",
+        ),
+        "doctor": (
+            "denv.cli.doctor:doctor",
+            "Say what is missing, what cannot be reached, and what is set wrong; change nothing.",
+        ),
+        "gate": (
+            "denv.cli.gate:gate",
+            "Run parity once and print one JSON document (denv.gate/1) on standard output.",
+        ),
+        "key": ("denv.cli.key:key", "Make and show the key that signs public reports."),
+        "lab": (
+            "denv.cli.lab:lab",
+            "Use the lab: a real small model on real llama.cpp servers (extra 'lab').",
+        ),
+        "parity": ("denv.cli.parity:parity", "Compare a stage with a reference, case by case."),
+        "recipe": (
+            "denv.cli.recipe:recipe",
+            "Look at recipes: a model family's suite, golden prompts, thresholds and settings.",
+        ),
+        "rollout": (
+            "denv.cli.rollout:rollout",
+            "Take a release to its stage batch by batch; take it back when it is not faithful.",
+        ),
+        "router": (
+            "denv.cli.router:router",
+            "Spread a stage's requests over its replicas by the rollout's weights table.",
+        ),
+        "serve": (
+            "denv.cli.serve:serve",
+            "Carry out rollouts, alarms and schedules; serve pages, the API, metrics and gates.",
+        ),
+        "suite": (
+            "denv.cli.suite:suite",
+            "Make a suite out of another tool's file, or other cases of the same families.",
+        ),
+        "token": (
+            "denv.cli.token:token",
+            "Make, list and revoke tokens for the pages and the API of denv serve.",
+        ),
+        "worker": (
+            "denv.cli.serve:worker",
+            "Work for a Temporal server, or beside the engine that serves the data folder.",
+        ),
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=(
@@ -43,7 +86,7 @@ from denv.errors import DenvError
         "130 cancelled."
     ),
 )
-@click.version_option(package_name="denv-parity", prog_name="denv")
+@click.version_option(None, "-V", "--version", package_name="denv-parity", prog_name="denv")
 def denv() -> None:
     """Tell whether a deployment of open weights serves them faithfully."""
 
@@ -57,11 +100,22 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command; every expected error is one line on standard error a fault."""
     try:
         with interrupted_by_sigterm():
-            result = denv.main(args=arguments, prog_name="denv", standalone_mode=False)
+            result = denv.main(
+                args=arguments,
+                prog_name="denv",
+                standalone_mode=False,
+                terminal_width=_narrow_columns(),
+            )
     # None of them may look like a verdict.
     except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
         return _told(error)
     return result if isinstance(result, int) else 0
+
+
+def _narrow_columns() -> int | None:
+    """Give the columns of a terminal that is narrower than click's least; None where it is not."""
+    columns = shutil.get_terminal_size().columns
+    return max(columns - 2, LEAST_COLUMNS) if columns < CLICKS_LEAST_COLUMNS else None
 
 
 def _told(error: BaseException) -> int:
@@ -93,7 +147,7 @@ def _explain(error: BaseException) -> None:
         case click.exceptions.NoArgsIsHelpError():
             click.echo(error.ctx.get_help(), err=True)
         case click.ClickException():
-            _complain([error.format_message()])
+            _complain([_advised(error)])
         case click.Abort() | KeyboardInterrupt():
             _complain(["cancelled"])
         case DenvError():
@@ -103,6 +157,15 @@ def _explain(error: BaseException) -> None:
         case _:
             traceback.print_exception(error)
             _complain([f"internal error: {type(error).__name__}: {error}"])
+
+
+def _advised(error: click.ClickException) -> str:
+    """Give click's message as one line, with the page of help where nothing nearer is known."""
+    message = " ".join(error.format_message().split())
+    context = getattr(error, "ctx", None)
+    if context is None or message.endswith("?") or "--help" in message or "Did you" in message:
+        return message
+    return f"{message.rstrip('.')}. See {context.command_path} --help."
 
 
 def _drop_standard_error() -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from denv.cli.completing import recipes
+from denv.cli.saying import say
 from denv.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ FLAGS = {
 @click.option("--config", type=FILE, metavar="F", help="adapter.yaml; options here win over it.")
 @click.option(
     "--recipe",
-    metavar="NAME|DIR",
+    metavar="NAME|PATH",
     shell_complete=recipes,
     help="Recipe whose settings hold where nothing else says so.",
 )
@@ -75,18 +74,27 @@ FLAGS = {
     metavar="NAME=VERSION",
     help="Name that requests may use, for v4-pro or v4.1-flash (repeatable).",
 )
-@click.option("--listed", multiple=True, metavar="NAME", help="Name that /v1/models shows.")
+@click.option(
+    "--listed", multiple=True, metavar="NAME", help="Name that /v1/models shows (repeatable)."
+)
 @click.option("--context-limit", type=click.IntRange(1), metavar="N", help="Tokens of the context.")
 @click.option("--thinking/--no-thinking", default=None, help="Mode of requests that name none.")
 @click.option("--host", metavar="H", help="Where it listens.  [default: 127.0.0.1]")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), help="0: a free one.  [default: 8092]", metavar="P"
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Where it listens; 0: a free one.  [default: 8092]",
+    metavar="P",
 )
 @click.option(
     "--key-env", multiple=True, metavar="NAME", help="Variable with a client's key (repeatable)."
 )
 @click.option(
-    "--key-file", multiple=True, type=FILE, metavar="F", help="File of mode 600 with such a key."
+    "--key-file",
+    multiple=True,
+    type=FILE,
+    metavar="F",
+    help="File of mode 600 with such a key (repeatable).",
 )
 @click.option("--check", is_flag=True, help="Check settings, keys and the engine, and end.")
 def adapter(**options: Any) -> int:
@@ -116,6 +124,8 @@ def adapter(**options: Any) -> int:
 
 
 async def _go(settings: AdapterSettings, keys: tuple[Secret, ...], *, check: bool) -> None:
+    import asyncio
+
     from denv.adapter.engines import open_engine
     from denv.adapter.formats import MARKS
     from denv.adapter.serving import make_adapter, serve
@@ -126,14 +136,14 @@ async def _go(settings: AdapterSettings, keys: tuple[Secret, ...], *, check: boo
     try:
         made = await make_adapter(settings, engine, keys=keys)
         if check:
-            _say(f"all is well: {_about(made)}")
+            say(f"all is well: {_about(made)}")
             return
         stop = asyncio.Event()
         with stopped_by_signals(stop):
             async with serve(made) as url:
-                _say(f"serving {url}: {_about(made)}")
+                say(f"serving {url}: {_about(made)}")
                 await stop.wait()
-        _say("ended")
+        say("ended")
     finally:
         await engine.close()
 
@@ -186,7 +196,3 @@ def _check_open(settings: AdapterSettings, keys: tuple[Secret, ...]) -> None:
 
     if not keys and not is_loopback(settings.host):
         raise UsageError(f"--host {settings.host} is not loopback: name keys of its clients")
-
-
-def _say(line: str) -> None:
-    Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)

@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from denv.cli.completing import ALARMS
+from denv.cli.lazy import LazyGroup
 from denv.cli.texts import check_texts
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def alarm() -> None:
     """Try where alarms go, list them, resolve one."""
 
@@ -37,7 +38,10 @@ def test(*, release: Path) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Write them as JSON.")
 @click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")
 def list_(**options: Any) -> int:
-    """Show the latest alarms, and what each sink was told."""
+    """Show the latest alarms, and what each sink was told.
+
+    Exit codes: 0 shown, 4 error.
+    """
     from denv.cli.alarming import show_alarms
 
     check_texts(click.get_current_context())
@@ -50,7 +54,10 @@ def list_(**options: Any) -> int:
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept with the alarm.")
 @click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")
 def resolve(**options: Any) -> int:
-    """Resolve an open alarm by its id or identity, and tell its sinks."""
+    """Resolve an open alarm by its id or identity, and tell its sinks.
+
+    Exit codes: 0 resolved, 2 usage error, 4 error.
+    """
     from denv.cli.alarming import resolve_by_hand
 
     check_texts(click.get_current_context())

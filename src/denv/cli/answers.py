@@ -7,9 +7,11 @@ from typing import Any
 import click
 
 from denv.cli.judging import read_rule, rule_options
-from denv.cli.measuring import measure_command, measure_options, page_option
+from denv.cli.measureoptions import measure_options, page_option
+from denv.cli.naming import check_named
 from denv.cli.texts import check_texts
 from denv.errors import UsageError
+from denv.records import Side
 
 MOST_ITEMS = 1000
 MOST_TOKENS = 1_000_000
@@ -55,12 +57,15 @@ def answers(**options: Any) -> int:
 
     Exit codes: 0 faithful, 1 different, 2 usage error, 3 undecided, 4 error, 130 cancelled.
     """
-    check_texts(click.get_current_context())
+    context = click.get_current_context()
+    check_texts(context)
+    check_named(context, *Side)
     return answers_command(options)
 
 
 def answers_command(options: dict[str, Any]) -> int:
     """Build the instrument from the options, and measure."""
+    from denv.cli.measuring import measure_command
     from denv.instruments.answers import Answers, Condition, items
     from denv.report.answers import page, render
 

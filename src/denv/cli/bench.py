@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from denv.cli.parity import FILE
+from denv.cli.lazy import LazyGroup
+from denv.cli.parity import FILE, FOLDER
 from denv.cli.sides import SIDE_OPTIONS
 from denv.cli.texts import check_texts
 from denv.records import Side
@@ -21,7 +22,7 @@ ONE_SERVER = ("model", "key-env", "key-file", "header", "header-env", "extra", "
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def bench() -> None:
     """Measure speed; no verdict depends on it."""
 
@@ -73,9 +74,10 @@ def _server_options(side: Side) -> Callable[[F], F]:
 )
 @click.option("--retries", type=click.IntRange(0), metavar="N", help="Retries of a request.")
 @click.option("--timeout", type=float, metavar="S", help="Seconds for a whole answer.")
-@click.option("--json", "json_file", metavar="F", help="Write the document (- for stdout).")
+@click.option("--json", "json_file", metavar="F", help="Write the document as JSON (- for stdout).")
 @click.option("--html", "html_file", type=FILE, metavar="F", help="Write it as one web page.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")
 def speed(**options: Any) -> int:
     """Measure one endpoint's speed by context depth, draft length and concurrency.
 

@@ -23,26 +23,43 @@ from denv.records import Endpoint, Side
 from denv.report.speed import page, render
 from denv.runner.benching import Benched, Benching, run_bench
 from denv.runner.settings import MAX_CONCURRENCY
+from denv.store import data_folder, open_store
 
 MOST_DEPTH = 10_000_000
 MOST_DRAFT = 1000
 
 
 def speed_command(options: Mapping[str, Any]) -> int:
-    """Measure, write what was asked for, and give the exit code."""
+    """Measure, keep and write what was asked for, and give the exit code."""
     console = Console(stderr=True)
     targets = {"--json": options["json_file"], "--html": options["html_file"]}
     check_targets(targets)
     check_files(targets, [])
     speed, endpoints = plan(options)
-    benched = _run(speed, endpoints, console, quiet=options["quiet"])
+    store = open_store(data_folder(options["store"]))
+    try:
+        benched = _run(speed, endpoints, console, quiet=options["quiet"])
+        try:
+            store.create_measure(benched.record)
+        finally:  # what was measured is shown although it cannot be kept
+            _write(benched, targets, console)
+    finally:
+        store.close()
+    _say(f"speed run {benched.bench} is kept", console)
+    return 0
+
+
+def _write(benched: Benched, targets: Mapping[str, Any], console: Console) -> None:
     if targets["--json"]:
         text = json.dumps(benched.document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
         write_text("--json", targets["--json"], text)
     if targets["--html"]:
         write_text("--html", targets["--html"], page(benched.document))
     console.print(render(benched.document))
-    return 0
+
+
+def _say(line: str, console: Console) -> None:
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 # ---------------------------------------------------------------- options
@@ -137,7 +154,7 @@ def _say_cost(speed: Speed, endpoints: Mapping[str, Endpoint], console: Console)
         price = endpoints[name].price
         if price is not None:
             line += f", {price_of(cost, price):.4f} at the given price"
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        _say(line, console)
 
 
 def _run(
@@ -170,4 +187,4 @@ class _Lines:
             return
         self._shown_s = benching.elapsed_s
         line = f"{benching.asked} of at most {benching.planned} requests"
-        self._console.print(f"{line} · {benching.elapsed_s:.0f} s", markup=False, highlight=False)
+        _say(f"{line} · {benching.elapsed_s:.0f} s", self._console)

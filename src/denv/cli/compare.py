@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from denv.cli.completing import RUNS
 from denv.cli.parity import FOLDER
 from denv.errors import UsageError
-from denv.report.model import Document
+
+if TYPE_CHECKING:
+    from denv.report.model import Document
 
 MOST_SHOWN = 50
 

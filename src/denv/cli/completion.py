@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import click
 
-SHELLS = ("bash", "zsh", "fish")
-VARIABLE = "_DENV_COMPLETE"
-"""What the script sets when it asks; click's own name for it."""
+from denv.cli.completionscripts import SCRIPTS
 
 
 @click.command()
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=click.Choice(list(SCRIPTS)))
 def completion(shell: str) -> int:
-    """Print the script that completes commands, options, runs, rollouts, schedules and recipes.
+    """Print the script that has a shell complete commands, options, and what is kept.
+
+    What is kept: runs, measurements, rollouts, schedules, alarms; and recipes.
 
     Exit codes: 0 printed, 2 usage error.
     """
-    from click.shell_completion import get_completion_class
-
-    from denv.cli import denv
-    from denv.errors import HarnessError
-
-    made = get_completion_class(shell)
-    if made is None:
-        raise HarnessError(f"this version of click has no script for {shell}")
-    click.echo(made(denv, {}, "denv", VARIABLE).source())
+    click.echo(SCRIPTS[shell], nl=False)
     return 0

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from denv.cli.lazy import LazyGroup
 from denv.cli.parity import FOLDER
 from denv.errors import DamagedError, StoreError, UsageError
 
@@ -21,7 +22,7 @@ STORE = click.option(
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def db() -> None:
     """Look after the data: a SQLite file, or the database that $DENV_DATABASE names."""
 
@@ -113,7 +114,7 @@ def _show(found: dict[str, Any]) -> None:
 
 @db.command()
 @click.option("--out", type=FOLDER, required=True, metavar="DIR", help="Where the files go.")
-@click.option("--table", "names", multiple=True, metavar="NAME", help="Only this one; repeatable.")
+@click.option("--table", "names", multiple=True, metavar="NAME", help="Only this one (repeatable).")
 @STORE
 def export(store: Path | None, *, out: Path, names: tuple[str, ...]) -> int:
     """Write the tables as Parquet files, one a table.
@@ -141,8 +142,8 @@ def export(store: Path | None, *, out: Path, names: tuple[str, ...]) -> int:
 
 
 @db.command()
-@click.option("--older-than", metavar="T", help="What started earlier than so long ago: 90d.")
-@click.option("--max-size", metavar="SIZE", help="The oldest too, until journals fit: 2GB.")
+@click.option("--older-than", metavar="90d", help="What started earlier than so long ago.")
+@click.option("--max-size", metavar="2GB", help="The oldest too, until journals fit.")
 @click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
 @STORE
 def prune(

@@ -25,10 +25,15 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
     help="Requests at once, each side, as your runs have them.",
 )
 @temporal_options
-@click.option("--json", "json_file", metavar="F", help="Write what was found as JSON (- stdout).")
+@click.option(
+    "--json",
+    "json_file",
+    metavar="F",
+    help="Write what was found as JSON (- for stdout).",
+)
 @click.option("--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME.")
 def doctor(**options: Any) -> int:
-    """Look at what is installed, what can be reached, and what is set wrong; change nothing.
+    """Say what is missing, what cannot be reached, and what is set wrong; change nothing.
 
     Servers of a release are asked for their lists of models alone, alarms are not sent.
 

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -25,6 +26,9 @@ STYLES = {
     Level.WARNING: "bold yellow",
     Level.FAULT: "bold red",
 }
+
+NARROW_COLUMNS = 60
+"""Below this what is said stands under its name, not beside it."""
 
 
 def doctor_command(options: Mapping[str, Any]) -> int:
@@ -62,7 +66,7 @@ def _show(found: Found, console: Console) -> None:
         if each is not area:
             console.print(Text(each.value, style="bold"))
             area = each
-        console.print(_row(finding))
+        console.print(_row(finding, narrow=console.width < NARROW_COLUMNS))
     counts = document_of(found)["counts"]
     told = ", ".join(
         f"{counts[level]} {level if counts[level] == 1 else f'{level}s'}"
@@ -71,13 +75,16 @@ def _show(found: Found, console: Console) -> None:
     console.print(Text(told, style="bold"))
 
 
-def _row(finding: Finding) -> Table:
+def _row(finding: Finding, *, narrow: bool) -> RenderableType:
+    level = Text(f"  {finding.level}", style=STYLES[finding.level])
+    said = Text(finding.text)
+    if finding.advice is not None:
+        said.append(f"\n→ {finding.advice}", style="italic")
+    if narrow:
+        return Group(Text.assemble(level, " ", finding.name), Padding(said, (0, 0, 0, 4)))
     row = Table(box=None, show_header=False, padding=(0, 2, 0, 0), expand=False)
     row.add_column(width=9, no_wrap=True)
     row.add_column(width=22, overflow="fold")
     row.add_column(overflow="fold")
-    said = Text(finding.text)
-    if finding.advice is not None:
-        said.append(f"\n→ {finding.advice}", style="italic")
-    row.add_row(Text(f"  {finding.level}", style=STYLES[finding.level]), finding.name, said)
+    row.add_row(level, finding.name, said)
     return row

@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
+from denv.cli.naming import check_named
 from denv.cli.parity import FILE
 from denv.cli.parity import run as parity_run
 from denv.cli.texts import check_texts
+from denv.records import Side
 
 
 @click.command()
@@ -30,9 +32,11 @@ def gate(release_file: Path | None, **options: Any) -> int:
     Exit codes: 0 pass, 1 fail, 2 usage error, 3 inconclusive (see --inconclusive-as), 4 error,
     130 cancelled.
     """
+    context = click.get_current_context()
+    check_texts(context)
+    check_named(context, "suite", *Side)
     from denv.cli.gating import gate_command
 
-    check_texts(click.get_current_context())
     return gate_command(release_file, options)
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
-from denv.cli.measuring import measure_command, measure_options, page_option
+from denv.cli.measureoptions import measure_options, page_option
+from denv.cli.naming import check_named
 from denv.cli.texts import check_texts
+from denv.records import Side
 
 MOST_CONTEXT = 10_000_000
 MOST_SAMPLES = 10_000
@@ -45,13 +47,17 @@ LEAST_SAMPLES = 20
 def gates(**options: Any) -> int:
     """Say which measurements of both sides can mean something, and why others cannot.
 
-    Exit codes: 0 all gates pass, 1 one fails, 2 usage error, 3 one is unknown, 4 error.
+    Exit codes: 0 all gates pass, 1 one fails, 2 usage error, 3 one is unknown, 4 error,
+    130 cancelled.
     """
+    context = click.get_current_context()
+    check_texts(context)
+    check_named(context, *Side)
+    from denv.cli.measuring import measure_command
     from denv.instruments.gates import Gates
     from denv.instruments.selfcheck import run_whole_selfcheck
     from denv.report.gates import page, render
 
-    check_texts(click.get_current_context())
     instrument = Gates(
         run_whole_selfcheck(),
         context_tokens=options["context_tokens"],

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from denv.cli.outputs import check_files, check_targets, is_standard_output, write_text
-from denv.cli.texts import check_texts
 from denv.errors import UsageError
 from denv.release import read_text
 from denv.report.text import escaped, line
@@ -30,35 +29,12 @@ from denv.suite.imports import (
 MAX_BYTES = 1024**3
 MAX_NAMED_BYTES = 16 * 1024**2
 MAX_LINE = 2000
-FILE = click.Path(path_type=Path, dir_okay=False)
 
 _AS_TEXT = (".txt", ".md", ".j2", ".json", ".jsonl", ".yaml", ".yml")
 
 
-@click.command("import")
-@click.argument("file", type=FILE, metavar="FILE")
-@click.option(
-    "--from",
-    "form",
-    required=True,
-    type=click.Choice(["kvv", "promptfoo", "openai-evals", "inspect"]),
-    help="What the file is.",
-)
-@click.option(
-    "--out", required=True, metavar="S.jsonl", help="Where the suite goes (- for stdout)."
-)
-@click.option(
-    "--compare",
-    type=click.Choice(["match", "includes"]),
-    help="How openai-evals compares ideals, as the eval's class says (default: match).",
-)
-@click.option("--json", "as_json", is_flag=True, help="Write what was left behind as JSON.")
-def import_(file: Path, *, form: str, out: str, compare: Any, as_json: bool) -> None:
-    """Turn another tool's file into a suite, and list what could not be carried over.
-
-    Exit codes: 0 something was carried over, 2 nothing was.
-    """
-    check_texts(click.get_current_context())
+def import_command(file: Path, *, form: str, out: str, compare: Any, as_json: bool) -> None:
+    """Read the other tool's file, write the suite, and list what was left behind."""
     if compare and form != "openai-evals":
         raise UsageError("--compare is for --from openai-evals alone")
     if as_json and is_standard_output(out):

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import click
 
-from denv.cli.measuring import read_document
 from denv.cli.parity import FILE
 from denv.cli.sides import read
 from denv.errors import UsageError
@@ -78,6 +77,7 @@ def read_gates(path: Path) -> Mapping[str, Any]:
     UsageError
         Where the file is none.
     """
+    from denv.cli.measuring import read_document
     from denv.instruments.admission import GATES_SCHEMA
 
     document = read_document("--gates", path)

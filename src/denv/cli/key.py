@@ -6,14 +6,16 @@ from pathlib import Path
 
 import click
 
+from denv.cli.lazy import LazyGroup
 from denv.cli.parity import FILE, FOLDER
+from denv.errors import UsageError
 
 STORE = click.option(
     "--store", type=FOLDER, metavar="DIR", help="Data folder instead of $DENV_HOME."
 )
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def key() -> None:
     """Make and show the key that signs public reports."""
 
@@ -40,7 +42,7 @@ def new(*, out: Path | None, store: Path | None) -> int:
 
 
 @key.command()
-@click.argument("file", type=FILE, required=False)
+@click.argument("file", type=FILE, metavar="[F]", required=False)
 @STORE
 def show(*, file: Path | None, store: Path | None) -> int:
     """Print the public part of a private key, the data folder's if none is named.
@@ -49,7 +51,10 @@ def show(*, file: Path | None, store: Path | None) -> int:
     """
     from denv.publish.keys import load_signer, public_pem
 
-    signer = load_signer(_path(file, store))
+    path = _path(file, store)
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such key: denv key new makes one")
+    signer = load_signer(path)
     click.echo(f"key {signer.public_key.keyid}", err=True)
     click.echo(public_pem(signer), nl=False)
     return 0

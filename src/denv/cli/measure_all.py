@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 
-from denv.cli.measuring import measure_command, measure_options, page_option
+from denv.cli.measureoptions import measure_options, page_option
+from denv.cli.naming import check_named
 from denv.cli.sides import read
 from denv.cli.texts import check_texts
 from denv.errors import UsageError
+from denv.records import Side
 
 MOST_TOKENS = 1_000_000
 
@@ -58,12 +60,15 @@ def measure_all(**options: Any) -> int:
 
     Exit codes: 0 faithful, 1 different, 2 usage error, 3 undecided, 4 error, 130 cancelled.
     """
-    check_texts(click.get_current_context())
+    context = click.get_current_context()
+    check_texts(context)
+    check_named(context, *Side)
     return measure_all_command(options)
 
 
 def measure_all_command(options: Mapping[str, Any]) -> int:
     """Build the instruments from the options, and measure."""
+    from denv.cli.measuring import measure_command
     from denv.instruments.gates import Gates
     from denv.instruments.measure_all import All
     from denv.instruments.selfcheck import run_whole_selfcheck

@@ -1,4 +1,4 @@
-"""What the measuring commands share: their options, a run to the document, and its exit code."""
+"""What the measuring commands share: a run to the document, and its exit code."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import click
 from rich.console import Console, RenderableType
 
 from denv.cli import loop
-from denv.cli.completing import MEASURES
 from denv.cli.outputs import check_files, check_targets, write_text
-from denv.cli.parity import FILE, FOLDER, pace_options
 from denv.cli.plan import both_sides
 from denv.cli.running import stopped_by_signals
-from denv.cli.sides import side_options
 from denv.instruments.probes import Cost, Instrument
 from denv.records import Endpoint, Json, Price, Side
 from denv.runner.measuring import Measured, Measuring, run_measure
@@ -34,38 +30,6 @@ LINE_EVERY_S = 15.0
 
 MOST_BYTES = 64 * 1024 * 1024
 """Documents are some hundred kilobytes."""
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def measure_options(function: F) -> F:
-    """Add both sides, their pace, and where the document goes."""
-    for option in reversed(
-        (
-            click.option("--release", type=FILE, metavar="R.yaml", help="Take both sides from it."),
-            side_options(Side.STAGE),
-            side_options(Side.REFERENCE),
-            pace_options,
-            click.option(
-                "--resume",
-                metavar="ID",
-                shell_complete=MEASURES,
-                help="Continue, the other options being the same: asks only what has no answer.",
-            ),
-            click.option("--json", "json_file", metavar="F", help="Write the document (- stdout)."),
-            click.option("--quiet", is_flag=True, help="Show no progress."),
-            click.option("--store", type=FOLDER, metavar="DIR", help="Data folder."),
-        )
-    ):
-        function = option(function)
-    return function
-
-
-def page_option(function: F) -> F:
-    """Add the web page with pictures, for documents that have one."""
-    return click.option(
-        "--html", "html_file", type=FILE, metavar="F", help="Write it as one web page."
-    )(function)
 
 
 def measure_command(

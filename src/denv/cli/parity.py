@@ -10,9 +10,11 @@ import click
 
 from denv.cli.completing import RUNS, recipes
 from denv.cli.lazy import LazyGroup
+from denv.cli.naming import check_named
 from denv.cli.sides import side_options
 from denv.cli.texts import check_texts
-from denv.records import Pacing, Side, Verdict
+from denv.encode import DEFAULT_MAX_TOKENS
+from denv.records import Endpoint, Pacing, Side, Thresholds, Verdict
 
 EXIT_CODES = {
     Verdict.PASS.value: 0,
@@ -28,17 +30,35 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 MOST_TOKENS = 2**31 - 1
 """More than any server counts."""
 
+SIDE, HELD = Endpoint(url=""), Thresholds()
+"""What holds where nothing else is said."""
+
 Command = Callable[..., Any]
 
 
 @click.group(
     cls=LazyGroup,
     lazy={
-        "compare": "denv.cli.compare:compare",
-        "gates": "denv.cli.gates:gates",
-        "report": "denv.cli.report:report",
-        "schedule": "denv.cli.schedule:schedule",
-        "verify": "denv.cli.verify:verify",
+        "compare": (
+            "denv.cli.compare:compare",
+            "Set two runs side by side: which cases changed, and whether the stages differ.",
+        ),
+        "gates": (
+            "denv.cli.gates:gates",
+            "Say which measurements of both sides can mean something, and why others cannot.",
+        ),
+        "report": (
+            "denv.cli.report:report",
+            "Show a run that has ended, the latest if none is named; write and publish its report.",
+        ),
+        "schedule": (
+            "denv.cli.schedule:schedule",
+            "Run parity again and again, and tell drift of the stage from drift of the reference.",
+        ),
+        "verify": (
+            "denv.cli.verify:verify",
+            "Check a public report: its signature, its files, its page, and its suite.",
+        ),
     },
 )
 def parity() -> None:
@@ -61,22 +81,37 @@ def suite_options(function: Command) -> Command:
                 "--pass",
                 "pass_rates",
                 metavar="KIND=RATE,…",
-                help="Share of each kind that must pass, as tool-calls=99%,exact=95%.",
+                help="Share of each kind that must pass, as tool-calls=99%,exact=95%; left out: "
+                "all of these two.",
             ),
             click.option("--confidence", metavar="95%", help="Ask for proof of the threshold."),
-            click.option("--coverage", metavar="90%", help="Least share that must be counted."),
-            click.option("--max-retried", metavar="2%", help="Most requests that may be retried."),
-            click.option("--repeats", type=click.IntRange(1), metavar="N", help="Ask N times."),
+            click.option(
+                "--coverage",
+                metavar="90%",
+                help=f"Least share that must be counted; left out: {float(HELD.coverage):.0%}.",
+            ),
+            click.option(
+                "--max-retried",
+                metavar="2%",
+                help=f"Most requests that may be retried; left out: {float(HELD.max_retried):.0%}.",
+            ),
+            click.option(
+                "--repeats",
+                type=click.IntRange(1),
+                metavar="N",
+                help="Ask each case N times; left out: 1.",
+            ),
             click.option(
                 "--max-tokens",
                 type=click.IntRange(1, MOST_TOKENS),
                 metavar="N",
-                help="For cases without one.",
+                help="For cases that name none; left out: the recipe's, else "
+                f"{DEFAULT_MAX_TOKENS}.",
             ),
             click.option(
                 "--stream",
                 type=click.Choice(["no", "yes", "both"]),
-                help="Compare streamed answers; both: tool cases both ways.",
+                help="Compare streamed answers; both: tool cases both ways; left out: no.",
             ),
         )
     ):
@@ -92,13 +127,25 @@ def pace_options(function: Command) -> Command:
                 "--concurrency",
                 type=click.IntRange(1),
                 metavar="N",
-                help="Requests at once, each side.",
+                help=f"Requests at once, each side; left out: {SIDE.concurrency}.",
             ),
-            click.option("--rate", metavar="N/s", help="Most requests a second, each side."),
             click.option(
-                "--retries", type=click.IntRange(0), metavar="N", help="Retries of a request."
+                "--rate",
+                metavar="N/s",
+                help="Most requests a second, each side; left out: no limit.",
             ),
-            click.option("--timeout", type=float, metavar="S", help="Seconds for a whole answer."),
+            click.option(
+                "--retries",
+                type=click.IntRange(0),
+                metavar="N",
+                help=f"Retries of a request; left out: {SIDE.retries}.",
+            ),
+            click.option(
+                "--timeout",
+                type=float,
+                metavar="S",
+                help=f"Seconds for a whole answer; left out: {SIDE.timeouts.total_s:g}.",
+            ),
         )
     ):
         function = option(function)
@@ -119,7 +166,8 @@ def pace_options(function: Command) -> Command:
 @click.option(
     "--pace",
     type=click.Choice([each.value for each in Pacing]),
-    help="Even gaps at --rate, or gaps of chance, as customers' requests have them.",
+    help="Even gaps at --rate, or gaps of chance, as customers' requests have them; "
+    "left out: even.",
 )
 @click.option(
     "--private",
@@ -168,11 +216,15 @@ def pace_options(function: Command) -> Command:
 def run(**options: Any) -> int:
     """Ask both sides every case of a suite and give a verdict.
 
+    What is left out comes from the release, then from the recipe, then is as each option says.
+
     Exit codes: 0 pass, 1 fail, 2 usage error, 3 inconclusive, 4 error, 130 cancelled.
     """
+    context = click.get_current_context()
+    check_texts(context)
+    check_named(context, "suite", *Side)  # before the imports, which take longer
     from denv.cli.running import run_command
 
-    check_texts(click.get_current_context())
     return EXIT_CODES[run_command(options)]
 
 
@@ -190,10 +242,15 @@ def price_options(function: Command) -> Command:
 @price_options
 @click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
 def plan(**options: Any) -> int:
-    """Say what a run would ask, cost, and be able to show; send nothing."""
+    """Say what a run would ask, cost, and be able to show; send nothing.
+
+    Exit codes: 0 shown, 2 usage error.
+    """
+    context = click.get_current_context()
+    check_texts(context)
+    check_named(context, "suite")
     from denv.cli.checking import check_command
 
-    check_texts(click.get_current_context())
     return check_command(options, plan=True)
 
 
@@ -202,10 +259,15 @@ def plan(**options: Any) -> int:
 @price_options
 @click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
 def check(**options: Any) -> int:
-    """Validate a suite (or a release and its suite) and say what would run; send nothing."""
+    """Validate a suite (or a release and its suite) and say what would run; send nothing.
+
+    Exit codes: 0 all is well, 2 usage error, or something is wrong.
+    """
+    context = click.get_current_context()
+    check_texts(context)
+    check_named(context, "suite")
     from denv.cli.checking import check_command
 
-    check_texts(click.get_current_context())
     return check_command(options)
 
 
@@ -213,7 +275,10 @@ def check(**options: Any) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
 @click.option("--all", "whole", is_flag=True, help="Answers and derivations too; takes seconds.")
 def selfcheck(*, as_json: bool, whole: bool) -> int:
-    """Try every scorer, extractor and normaliser on cases whose right result is known."""
+    """Try every scorer, extractor and normaliser on cases whose right result is known.
+
+    Exit codes: 0 each is right, 4 one is not.
+    """
     from denv.cli.checking import selfcheck_command
 
     return selfcheck_command(as_json=as_json, whole=whole)
@@ -233,7 +298,7 @@ def selfcheck(*, as_json: bool, whole: bool) -> int:
 def demo(*, out: Path, wheel: Path | None, store: Path | None) -> int:
     """Run the lab's servers: a faithful stage passes, a damaged one fails.
 
-    Exits 0 when both verdicts are as they must be.
+    Exit codes: 0 both verdicts are as they must be, 2 usage error, 4 one is not, 130 cancelled.
     """
     from denv.cli.demo import demo_command
 
@@ -243,10 +308,22 @@ def demo(*, out: Path, wheel: Path | None, store: Path | None) -> int:
 @parity.group(
     cls=LazyGroup,
     lazy={
-        "all": "denv.cli.measure_all:measure_all",
-        "answers": "denv.cli.answers:answers",
-        "derivations": "denv.cli.derivations:derivations",
-        "tokens": "denv.cli.tokens:tokens",
+        "all": (
+            "denv.cli.measure_all:measure_all",
+            "Ask the gates, then measure tokens, answers and derivations; one verdict for all.",
+        ),
+        "answers": (
+            "denv.cli.answers:answers",
+            "Ask both sides the same integer questions and compare what they get right.",
+        ),
+        "derivations": (
+            "denv.cli.derivations:derivations",
+            "Ask both sides the same derivations and compare what they get right.",
+        ),
+        "tokens": (
+            "denv.cli.tokens:tokens",
+            "Force the reference's greedy texts through the stage and compare each next token.",
+        ),
     },
 )
 def measure() -> None:

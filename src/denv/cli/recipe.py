@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from denv.cli.completing import recipes
+from denv.cli.lazy import LazyGroup
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def recipe() -> None:
     """Look at recipes: a model family's suite, golden prompts, thresholds and settings."""
 
@@ -21,7 +22,10 @@ def recipe() -> None:
 @recipe.command(name="list")
 @AS_JSON
 def list_recipes(*, as_json: bool) -> None:
-    """Name the recipes that are shipped, and those of other installed packages."""
+    """Name the recipes that are shipped, and those of other installed packages.
+
+    Exit codes: 0 listed, those that are broken on standard error.
+    """
     from denv.cli.recipeview import row_of
     from denv.errors import UsageError
     from denv.recipes import load_all, named
@@ -48,7 +52,10 @@ def list_recipes(*, as_json: bool) -> None:
 @click.argument("name", metavar="NAME|PATH", shell_complete=recipes)
 @AS_JSON
 def show(name: str, *, as_json: bool) -> None:
-    """Show all of one recipe, and what its number of cases can prove."""
+    """Show all of one recipe, and what its number of cases can prove.
+
+    Exit codes: 0 shown, 2 a file cannot be read.
+    """
     from denv.cli.recipeview import lines_of, view_of
     from denv.recipes import load
 

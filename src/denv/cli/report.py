@@ -28,7 +28,7 @@ from denv.cli.texts import check_texts
 @click.option("--with-suite", is_flag=True, help="Put the suite beside the public report.")
 @click.option("--suite", type=FILE, metavar="S.jsonl", help="The run's suite, if it was moved.")
 @click.option(
-    "--stale-after", metavar="30d", help="How long the public report is fresh; 30 days if not told."
+    "--stale-after", metavar="30d", help="How long the public report is fresh; left out: 30d."
 )
 @click.option("--expires", metavar="30d", help="Serve the public report no longer than this.")
 @click.option("--revoke", metavar="ID", help="Take a published report back.")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from denv.cli.completing import ROLLOUTS
+from denv.cli.lazy import LazyGroup
 from denv.cli.parity import FILE, FOLDER
 from denv.cli.temporal import temporal_options
 from denv.cli.texts import check_texts
@@ -19,7 +20,7 @@ BY = click.option("--by", metavar="NAME", help="Who says so; left out: the user'
 ID = click.argument("rollout", required=False, metavar="[ID]", shell_complete=ROLLOUTS)
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def rollout() -> None:
     """Take a release to its stage batch by batch; take it back when it is not faithful."""
 
@@ -66,7 +67,10 @@ def status(rollout: str | None, *, follow: bool, as_json: bool, store: Path | No
 @click.option("--json", "as_json", is_flag=True, help="Write them as JSON.")
 @STORE
 def list_(*, stage: str | None, active: bool, as_json: bool, store: Path | None) -> int:
-    """List the rollouts, the newest first."""
+    """List the rollouts, the newest first.
+
+    Exit codes: 0 listed, 2 usage error, 4 error.
+    """
     from denv.cli.rolling import list_command
 
     return list_command(stage=stage, active=active, as_json=as_json, store=store)
@@ -78,7 +82,10 @@ def list_(*, stage: str | None, active: bool, as_json: bool, store: Path | None)
 @temporal_options
 @STORE
 def promote(**options: Any) -> int:
-    """End the bake of a proven batch now; nothing is promoted without its proof."""
+    """End the bake of a proven batch now; nothing is promoted without its proof.
+
+    Exit codes: 0 the rollout was told, 2 usage error, 4 error.
+    """
     from denv.cli.rolling import word_command
 
     check_texts(click.get_current_context())
@@ -92,7 +99,10 @@ def promote(**options: Any) -> int:
 @temporal_options
 @STORE
 def rollback(**options: Any) -> int:
-    """Take the release back, or try an incomplete rollback again."""
+    """Take the release back, or try an incomplete rollback again.
+
+    Exit codes: 0 the rollout was told, 2 usage error, 4 error.
+    """
     from denv.cli.rolling import word_command
 
     check_texts(click.get_current_context())
@@ -105,7 +115,10 @@ def rollback(**options: Any) -> int:
 @temporal_options
 @STORE
 def cancel(**options: Any) -> int:
-    """Cancel a rollout; what it has changed is taken back."""
+    """Cancel a rollout; what it has changed is taken back.
+
+    Exit codes: 0 the rollout was told, 2 usage error, 4 error.
+    """
     from denv.cli.rolling import word_command
 
     check_texts(click.get_current_context())
@@ -121,6 +134,8 @@ def override(**options: Any) -> int:
     """Let what failed in a rollout be tried once more, by the next start of the same release.
 
     A failure is remembered by the digests of release, suite, reference and settings.
+
+    Exit codes: 0 written down, 2 usage error, 4 error.
     """
     from denv.cli.rolling import override_command
 
@@ -129,7 +144,14 @@ def override(**options: Any) -> int:
 
 
 @rollout.command()
-@click.option("--out", type=FOLDER, default=Path("out"), show_default=True, help="Where to write.")
+@click.option(
+    "--out",
+    type=FOLDER,
+    default=Path("out"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the files go.",
+)
 @click.option("--wheel", type=FILE, metavar="F", help="The model's wheel, if it is on disk.")
 def demo(*, out: Path, wheel: Path | None) -> int:
     """Roll out one good release and two that are not, on real servers with a real Alertmanager.

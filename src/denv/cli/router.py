@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
+from denv.cli.saying import say
 from denv.cli.temporal import FILE
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ def router(**options: Any) -> int:
 
     Exit codes: 0 ended as asked, 2 usage error, 4 error.
     """
+    import asyncio
+
     from denv.cli import loop
     from denv.cli.running import stopped_by_signals
     from denv.router.log import log_in_json
@@ -39,12 +40,12 @@ def router(**options: Any) -> int:
     settings, folder = _settings(options), options["config"].parent
     if options["check"]:
         check(settings, folder)
-        _say("the settings, the secrets and the table can be used")
+        say("the settings, the secrets and the table can be used")
         return 0
     log_in_json()
 
     def ready(routing: Routing) -> None:
-        _say(f"routing {routing.url} (admin at {routing.admin}, process {os.getpid()})")
+        say(f"routing {routing.url} (admin at {routing.admin}, process {os.getpid()})")
 
     async def go() -> None:
         stop = asyncio.Event()
@@ -52,7 +53,7 @@ def router(**options: Any) -> int:
             await route(settings, folder=folder, stop=stop, on_ready=ready)
 
     loop.run(go())
-    _say("ended")
+    say("ended")
     return 0
 
 
@@ -81,7 +82,3 @@ def _settings(options: dict[str, Any]) -> RouterSettings:
     except ValueError as error:
         raise UsageError(str(error)) from None
     return settings
-
-
-def _say(line: str) -> None:
-    Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)

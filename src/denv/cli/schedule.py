@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from denv.cli.completing import SCHEDULES
+from denv.cli.lazy import LazyGroup
 from denv.cli.parity import FILE, FOLDER
 from denv.cli.temporal import temporal_options
 from denv.cli.texts import check_texts
@@ -20,7 +21,7 @@ NAME = click.argument("name", metavar="NAME", shell_complete=SCHEDULES)
 JSON = click.option("--json", "as_json", is_flag=True, help="Write it as JSON.")
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def schedule() -> None:
     """Run parity again and again, and tell drift of the stage from drift of the reference."""
 
@@ -29,7 +30,7 @@ def schedule() -> None:
 @NAME
 @click.option("--release", type=FILE, required=True, metavar="R.yaml", help="What is run.")
 @click.option("--cron", metavar="'M H D M W'", help="When, in five fields.")
-@click.option("--timezone", metavar="ZONE", help="Of --cron, as Europe/Berlin (UTC).")
+@click.option("--timezone", metavar="ZONE", help="Of --cron, as Europe/Berlin; left out: UTC.")
 @click.option("--every", metavar="6h", help="How often, instead of --cron.")
 @click.option("--jitter", metavar="5m", help="Begin up to so much later, at random.")
 @click.option(
@@ -73,7 +74,10 @@ def schedule() -> None:
 @temporal_options
 @STORE
 def add(**options: Any) -> int:
-    """Begin a schedule. The release, its suite and golden prompts are fixed now."""
+    """Begin a schedule. The release, its suite and golden prompts are fixed now.
+
+    Exit codes: 0 begun, 2 usage error, 4 error.
+    """
     from denv.cli.scheduling import add_command
 
     check_texts(click.get_current_context())
@@ -84,7 +88,10 @@ def add(**options: Any) -> int:
 @JSON
 @STORE
 def list_(*, as_json: bool, store: Path | None) -> int:
-    """List the schedules with their last runs."""
+    """List the schedules with their last runs.
+
+    Exit codes: 0 listed, 4 error.
+    """
     from denv.cli.scheduling import list_command
 
     return list_command(as_json=as_json, store=store)
@@ -105,7 +112,10 @@ def list_(*, as_json: bool, store: Path | None) -> int:
 @temporal_options
 @STORE
 def show(**options: Any) -> int:
-    """Show the next times, the history, what the detectors know, and the last drift."""
+    """Show the next times, the history, what the detectors know, and the last drift.
+
+    Exit codes: 0 shown, 2 usage error, 4 error.
+    """
     from denv.cli.scheduling import show_command
 
     check_texts(click.get_current_context())
@@ -118,7 +128,10 @@ def show(**options: Any) -> int:
 @temporal_options
 @STORE
 def pause(**options: Any) -> int:
-    """Let a schedule rest. Slots of a pause are not missed."""
+    """Let a schedule rest. Slots of a pause are not missed.
+
+    Exit codes: 0 it rests, 2 usage error, 4 error.
+    """
     from denv.cli.scheduling import pause_command
 
     check_texts(click.get_current_context())
@@ -130,7 +143,10 @@ def pause(**options: Any) -> int:
 @temporal_options
 @STORE
 def resume(**options: Any) -> int:
-    """Let a paused schedule go on with its next slot."""
+    """Let a paused schedule go on with its next slot.
+
+    Exit codes: 0 it goes on, 2 usage error, 4 error.
+    """
     from denv.cli.scheduling import resume_command
 
     check_texts(click.get_current_context())
@@ -145,7 +161,10 @@ def resume(**options: Any) -> int:
 @temporal_options
 @STORE
 def trigger(**options: Any) -> int:
-    """Make a full run now, out of turn."""
+    """Make a full run now, out of turn.
+
+    Exit codes: 0 the run is asked for, 2 usage error, 4 error.
+    """
     from denv.cli.scheduling import trigger_command
 
     check_texts(click.get_current_context())
@@ -157,7 +176,10 @@ def trigger(**options: Any) -> int:
 @temporal_options
 @STORE
 def remove(**options: Any) -> int:
-    """Remove a schedule; its runs and its history stay."""
+    """Remove a schedule; its runs and its history stay.
+
+    Exit codes: 0 removed, 2 usage error, 4 error.
+    """
     from denv.cli.scheduling import remove_command
 
     check_texts(click.get_current_context())

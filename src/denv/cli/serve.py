@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Mapping
@@ -11,20 +10,30 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from denv.cli.parity import FOLDER
+from denv.cli.saying import say
 from denv.cli.temporal import FILE, found_connection, given_connection, temporal_options
 from denv.errors import UsageError
-from denv.store import data_folder, open_store
 
 PORT = 8090
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where the pages listen.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: a free one."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="H",
+    help="Where the pages listen.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    metavar="P",
+    help="Where the pages listen; 0: a free one.",
 )
 @click.option(
     "--releases",
@@ -40,7 +49,7 @@ PORT = 8090
     "allow_hosts",
     multiple=True,
     metavar="NAME",
-    help="A name besides --host and localhost that callers may use; may be repeated.",
+    help="A name besides --host and localhost that callers may use (repeatable).",
 )
 @click.option(
     "--behind-tls",
@@ -54,6 +63,7 @@ PORT = 8090
     "--temporal-port",
     type=click.IntRange(0, 65535),
     default=0,
+    show_default=True,
     metavar="P",
     help="Port of the server that is started; 0: a free one.",
 )
@@ -68,6 +78,8 @@ def serve(**options: Any) -> int:
 
     Exit codes: 0 ended as asked, 2 usage error, 4 error.
     """
+    import asyncio
+
     _require_serve()
     connection = _connection(options)
     from denv.cli import loop
@@ -75,8 +87,13 @@ def serve(**options: Any) -> int:
     from denv.serve.app import PageSettings
     from denv.serve.hosts import is_loopback
     from denv.serve.log import log_in_lines
-    from denv.serve.serving import ServeSettings
-    from denv.serve.serving import serve as serve_all
+    from denv.serve.settings import ServeSettings
+    from denv.store import data_folder
+
+    if options["no_engine"]:
+        from denv.serve.serving import serve_pages as serve_all
+    else:  # which needs Temporal's client
+        from denv.serve.engine import serve_with_engine as serve_all
 
     folder = data_folder(options["store"])
     settings = ServeSettings(
@@ -92,7 +109,6 @@ def serve(**options: Any) -> int:
         temporal=connection,
         temporal_port=options["temporal_port"],
         queue=options["queue"] or "denv",
-        engine=not options["no_engine"],
         # Only whoever sits at this machine may see it: it lets in at once.
         invites=is_loopback(options["host"]) and sys.stderr.isatty(),
     )
@@ -102,10 +118,10 @@ def serve(**options: Any) -> int:
     async def go() -> None:
         stop = asyncio.Event()
         with stopped_by_signals(stop):
-            await serve_all(settings, stop=stop, on_ready=lambda s: _say(_ready(s)))
+            await serve_all(settings, stop=stop, on_ready=lambda s: say(_ready(s)))
 
     loop.run(go())
-    _say("ended")
+    say("ended")
     return 0
 
 
@@ -153,6 +169,10 @@ def worker(**options: Any) -> int:
 
     Exit codes: 0 ended as asked, 2 usage error, 4 error.
     """
+    import asyncio
+
+    from denv.store import data_folder, open_store
+
     folder: Path = data_folder(options["store"])
     connection, queue = found_connection(options, folder)
     from denv.cli import loop
@@ -169,15 +189,11 @@ def worker(**options: Any) -> int:
             client = await connect(connection)
             store = open_store(folder)
             try:
-                _say(f"working for {connection.address} (queue {queue})")
+                say(f"working for {connection.address} (queue {queue})")
                 await work(client, store, WorkerSettings(folder, queue), stop=stop)
             finally:
                 store.close()
 
     loop.run(go())
-    _say("ended")
+    say("ended")
     return 0
-
-
-def _say(line: str) -> None:
-    Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)

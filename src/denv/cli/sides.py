@@ -11,10 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from denv import strictjson
-from denv.client.secrets import check_url, read_key_env, read_key_file
 from denv.errors import UsageError
 from denv.records import Endpoint, Pacing, Price, Replica, Secret, Side, Timeouts
-from denv.release import HEADER_NAME, carries_a_key, parse_rate
 
 DEFAULT = Endpoint(url="")
 
@@ -110,6 +108,8 @@ def endpoint(side: Side, options: Mapping[str, Any]) -> Endpoint:
     UsageError
         Names the option that is missing or wrong.
     """
+    from denv.client.secrets import check_url
+    from denv.release import parse_rate
 
     def of(name: str) -> Any:
         return options.get(f"{side}_{name}")
@@ -173,6 +173,8 @@ def _or(value: int | None, default: int) -> int:
 
 
 def _key(side: Side, what: str, *, env: str | None, file: Path | None) -> Secret | None:
+    from denv.client.secrets import read_key_env, read_key_file
+
     option = f"--{side}-{what}"
     if env and file:
         raise UsageError(f"{option}-env and {option}-file exclude each other")
@@ -205,6 +207,8 @@ def _timeouts(total_s: float | None) -> Timeouts:
 
 
 def _headers(side: Side, given: tuple[str, ...], from_env: tuple[str, ...]) -> dict[str, str]:
+    from denv.release import carries_a_key
+
     headers: dict[str, str] = {}
     for text in given:
         name, colon, value = text.partition(":")
@@ -232,6 +236,8 @@ def _names(from_env: tuple[str, ...]) -> frozenset[str]:
 
 
 def _replica_header(side: Side, name: str | None) -> str | None:
+    from denv.release import HEADER_NAME
+
     if name is not None and not HEADER_NAME.fullmatch(name):
         raise UsageError(f"--{side}-replica-header: {name!r} is no name of a header")
     return name
@@ -241,6 +247,8 @@ def _replicas(
     side: Side, given: Sequence[str], key: Secret | None, secrets: Sequence[Secret]
 ) -> tuple[Replica, ...]:
     """Read replicas; who names them beside a key gives it for their hosts too."""
+    from denv.client.secrets import check_url
+
     found: dict[str, Replica] = {}
     for text in given:
         name, equals, url = text.partition("=")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from denv.client.secrets import read_key_env, read_key_file
 from denv.errors import HarnessError, UsageError
 from denv.rollout.engine.address import find_serving
 from denv.rollout.engine.extra import require_durable
@@ -22,8 +21,8 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--temporal", {"metavar": "HOST:PORT", "help": "A Temporal server of your own."}),
-    ("--namespace", {"metavar": "N", "help": "Its namespace (default)."}),
-    ("--queue", {"metavar": "NAME", "help": "Its task queue (denv)."}),
+    ("--namespace", {"metavar": "N", "help": "Its namespace; left out: default."}),
+    ("--queue", {"metavar": "NAME", "help": "Its task queue; left out: denv."}),
     ("--tls", {"is_flag": True, "help": "Encrypt the connection to it."}),
     ("--tls-ca", {"type": FILE, "metavar": "F", "help": "Whom to trust (PEM)."}),
     ("--tls-cert", {"type": FILE, "metavar": "F", "help": "One's own certificate (PEM)."}),
@@ -98,6 +97,8 @@ def found_connection(options: Mapping[str, Any], folder: Path) -> tuple[Connecti
 
 
 def _key(options: Mapping[str, Any]) -> Any:
+    from denv.client.secrets import read_key_env, read_key_file
+
     env, file = options.get("temporal_key_env"), options.get("temporal_key_file")
     if env and file:
         raise UsageError("--temporal-key-env and --temporal-key-file exclude each other")

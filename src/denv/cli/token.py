@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from denv.cli.lazy import LazyGroup
 from denv.cli.parity import FOLDER
 from denv.errors import UsageError
 
@@ -22,7 +23,7 @@ STORE = click.option(
 )
 
 
-@click.group()
+@click.group(cls=LazyGroup)
 def token() -> None:
     """Make, list and revoke tokens for the pages and the API of denv serve."""
 
@@ -34,8 +35,12 @@ def token() -> None:
     required=True,
     help="read: see everything; run: also promote, roll back, trigger, publish.",
 )
-@click.option("--name", required=True, metavar="N", help="Whose it is; stands beside what is done.")
-@click.option("--expires", metavar="T", help="How long it is good: 90d. Without it, until revoked.")
+@click.option(
+    "--name", required=True, metavar="NAME", help="Whose it is; stands beside what is done."
+)
+@click.option(
+    "--expires", metavar="30d", help="How long it is good; left out: until it is revoked."
+)
 @STORE
 def new(*, role: Role, name: str, expires: str | None, store: Path | None) -> int:
     """Make a token, and print it: it cannot be shown again, since only its hash is kept.

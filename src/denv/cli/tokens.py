@@ -7,10 +7,12 @@ from typing import Any
 import click
 
 from denv.cli.judging import read_gates
-from denv.cli.measuring import measure_command, measure_options, page_option
+from denv.cli.measureoptions import measure_options, page_option
+from denv.cli.naming import check_named
 from denv.cli.parity import FILE
 from denv.cli.texts import check_texts
 from denv.errors import UsageError
+from denv.records import Side
 
 MOST_TEXTS = 10_000
 MOST_TOKENS = 100_000
@@ -63,12 +65,15 @@ def tokens(**options: Any) -> int:
 
     Exit codes: 0 faithful, 1 different, 2 usage error, 3 undecided, 4 error, 130 cancelled.
     """
-    check_texts(click.get_current_context())
+    context = click.get_current_context()
+    check_texts(context)
+    check_named(context, *Side)
     return tokens_command(options)
 
 
 def tokens_command(options: dict[str, Any]) -> int:
     """Build the instrument from the options, and measure."""
+    from denv.cli.measuring import measure_command
     from denv.cli.sides import read
     from denv.instruments.tokens import Margins, Tokens
     from denv.release import parse_share

@@ -9,44 +9,18 @@ from pathlib import Path
 
 import click
 
-from denv.cli.completing import recipes
 from denv.cli.outputs import check_files, check_targets, is_standard_output
-from denv.cli.texts import check_texts
 from denv.errors import UsageError
 
 LEAST_SEED = 16
 """Characters of a seed; one that can be guessed makes a private part that is none."""
 
-FILE = click.Path(path_type=Path, dir_okay=False)
 
-
-@click.command("vary")
-@click.option(
-    "--recipe",
-    required=True,
-    metavar="NAME",
-    shell_complete=recipes,
-    help="Whose cases are varied.",
-)
-@click.option(
-    "--seed-file",
-    required=True,
-    type=FILE,
-    metavar="F",
-    help="File of mode 600 that holds the secret seed.",
-)
-@click.option(
-    "--out", required=True, metavar="P.jsonl", help="Where the private part goes (- for stdout)."
-)
-def vary(recipe: str, *, seed_file: Path, out: str) -> None:
-    """Make other cases of a recipe's families, which nobody can know without the seed.
-
-    The same seed gives the same cases. The file is readable by its owner alone.
-    """
+def vary_command(recipe: str, *, seed_file: Path, out: str) -> None:
+    """Write the cases that the seed draws."""
     from denv.client.secrets import read_key_file
     from denv.recipes.making import private_part
 
-    check_texts(click.get_current_context())
     check_targets({"--out": out})
     check_files({"--out": out}, [("--seed-file", seed_file)])
     seed = read_key_file(seed_file).reveal()

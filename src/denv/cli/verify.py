@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("report", metavar="FILE|FOLDER|URL")
-@click.option("--key", type=FILE, required=True, metavar="PUB", help="The publisher's public key.")
+@click.option("--key", type=FILE, required=True, metavar="F", help="The publisher's public key.")
 @click.option("--suite", type=FILE, metavar="S.jsonl", help="Must be the suite that was asked.")
 @click.option("--json", "as_json", is_flag=True, help="Write what was found as JSON.")
 def verify(*, report: str, key: Path, suite: Path | None, as_json: bool) -> int:

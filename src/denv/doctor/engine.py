@@ -47,7 +47,7 @@ def _nobody(folder: Path) -> Finding:
     text = "none works on this folder"
     waiting = _waiting(folder)
     if waiting:
-        return warning("serve", f"{text}, and {waiting} wait for one", "denv serve")
+        return warning("serve", f"{text}, and one is needed for {waiting}", "denv serve")
     return note("serve", text, "denv serve, where rollouts and schedules are wanted")
 
 
@@ -61,8 +61,10 @@ def _waiting(folder: Path) -> str:
             schedules = sum(each.paused is None for each in store.schedules.list_schedules())
     except (StoreError, UsageError):
         return ""  # told as the database's own fault
-    counts = {"rollouts": rollouts, "schedules": schedules}
-    return " and ".join(f"{count} {what}" for what, count in counts.items() if count)
+    counts = {"rollout": rollouts, "schedule": schedules}
+    return " and ".join(
+        f"{count} {what}{'s' if count > 1 else ''}" for what, count in counts.items() if count
+    )
 
 
 async def _serve(serving: Serving) -> Finding:
