@@ -18,8 +18,11 @@ INK, SOFT, LINE = "#010101", "#020202", "#030303"
 FIRST, SECOND = "#0a0a00", "#0a0a01"
 
 STYLE = """
-:root { --series-0: #1c55a0; --series-1: #b3470f; }
-@media (prefers-color-scheme: dark) { :root { --series-0: #93bdff; --series-1: #ffab7a; } }
+:root { --series-0: #1c55a0; --series-1: #b3470f; --series-2: #17693a; --series-3: #7a2f9a;
+--series-4: #8a6100; --series-5: #0b6f7a; --series-6: #a3195b; --series-7: #4a4f57; }
+@media (prefers-color-scheme: dark) { :root { --series-0: #93bdff; --series-1: #ffab7a;
+--series-2: #6fd195; --series-3: #d8a4f2; --series-4: #efc168; --series-5: #6fd3de;
+--series-6: #ff9cc9; --series-7: #c3c9d2; } }
 .picture { display: block; width: 100%; height: auto; max-width: 52rem; }
 """
 """What a page with pictures adds to the style sheet of all pages."""

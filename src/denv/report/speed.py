@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -18,6 +17,8 @@ from rich.text import Text
 from denv.records import Json
 from denv.report.environment import environment
 from denv.report.html import figure
+from denv.report.measure_page import Section
+from denv.report.measure_page import Table as PageTable
 from denv.report.pictures import STYLE
 from denv.report.speed_pictures import depth_picture, load_picture
 from denv.report.text import line, percent, without_surrogates
@@ -32,6 +33,17 @@ LOAD_COLUMNS = (
 )  # fmt: skip
 SERVER_COLUMNS = ("depth", "server", "prefill, tokens/s", "as the server tells it", "not measured")
 DASH = "–"
+
+NO_VERDICT = (
+    "Medians, with minimum and maximum, of answers that were streamed. No parity verdict depends "
+    "on them."
+)
+COMPARABLE = (
+    "The columns of one run compare with each other: they were asked in turn, round by round, on "
+    "one machine in one state. Runs of different times do not: the machine was another, or in "
+    "another state. To see whether a new build is faster, measure both builds in one run, the old "
+    "one as --reference."
+)
 
 
 def number(value: float | None) -> str:
@@ -133,6 +145,21 @@ def number_of(value: int) -> str:
     return f"{value:,}"
 
 
+def headline(document: Document) -> str:
+    """Give one figure of each side: its first column at the first depth that has a rate."""
+    for row in document["depths"]:
+        rated = [cell for cell in row["cells"] if cell["tokens_per_s"] is not None]
+        first = {cell["side"]: cell for cell in reversed(rated)}
+        said = [
+            f"{side} {number(first[side]['tokens_per_s']['median'])}"
+            for side in ("stage", "reference")
+            if side in first
+        ]
+        if said:
+            return f"{', '.join(said)} tokens/s at depth {number_of(row['depth'])}"
+    return DASH
+
+
 # ---------------------------------------------------------------- terminal
 
 
@@ -154,7 +181,13 @@ def render(document: Document) -> RenderableType:
     if document["notes"]:
         parts.append(Text("Notes", style="bold"))
         parts += [Padding(_say(note), (0, 0, 0, 2)) for note in document["notes"]]
-    parts.append(_say("medians (minimum – maximum); no verdict depends on them", "dim"))
+    parts.append(
+        _say(
+            "medians (minimum – maximum); no verdict depends on them, and they compare with "
+            "columns of this run alone",
+            "dim",
+        )
+    )
     return Group(*parts)
 
 
@@ -188,23 +221,66 @@ def _environment() -> Environment:
 
 def page(document: Document) -> str:
     """Give the document as one web page that needs nothing else."""
-    html = _environment().get_template("speed.html.j2").render(_context(document))
+    style = files("denv.report").joinpath("templates", "report.css").read_text("utf-8")
+    html = (
+        _environment()
+        .get_template("speed.html.j2")
+        .render(
+            document=document,
+            style=Markup(style + STYLE),  # noqa: S704 - of this package, no text of a run
+            no_verdict=NO_VERDICT,
+            comparable=COMPARABLE,
+            sections=sections(document),
+        )
+    )
     return without_surrogates(html)
 
 
-def _context(document: Document) -> Mapping[str, Any]:
-    style = files("denv.report").joinpath("templates", "report.css").read_text("utf-8")
-    return {
-        "document": document,
-        "style": Markup(style + STYLE),  # noqa: S704 - of this package, no text of a run
-        "depth_picture": depth_picture(document),
-        "load_picture": load_picture(document),
-        "depth_columns": DEPTH_COLUMNS,
-        "depth_rows": list(depth_rows(document)),
-        "server_columns": SERVER_COLUMNS,
-        "server_rows": list(server_rows(document)),
-        "load_columns": LOAD_COLUMNS,
-        "load_rows": list(load_rows(document)),
-        "drafts": draft_table(document),
-        "drafting": drafting_says(document),
-    }
+def sections(document: Document) -> list[Section]:
+    """Give the figures with their pictures, and the notes, each under its heading."""
+    found = [_by_depth(document), _by_load(document)]
+    if document["notes"]:
+        found.append(Section("Notes", lists=[("", document["notes"])]))
+    return found
+
+
+def _by_depth(document: Document) -> Section:
+    tables = [_page_table("Figures by context depth", DEPTH_COLUMNS, depth_rows(document))]
+    drafts = draft_table(document)
+    if drafts is not None:
+        heads, body = drafts
+        title = "Tokens/s by context depth and draft length"
+        tables.append(_page_table(title, ("depth", *heads), body))
+    tables.append(_page_table("Prefill", SERVER_COLUMNS, server_rows(document)))
+    return Section(
+        "By context depth",
+        text=_sentence(drafting_says(document)),
+        tables=tables,
+        pictures=_drawn(depth_picture(document)),
+    )
+
+
+def _by_load(document: Document) -> Section:
+    title = f"Figures by requests at once, at depth {document['settings']['depths'][0]:,}"
+    return Section(
+        "By requests at once",
+        tables=[_page_table(title, LOAD_COLUMNS, load_rows(document))],
+        pictures=_drawn(load_picture(document)),
+    )
+
+
+def _page_table(title: str, columns: Sequence[str], rows: Iterable[list[str]]) -> PageTable:
+    return PageTable(title, columns, list(rows), labelled=True)
+
+
+def _drawn(picture: Markup | None) -> Sequence[Markup]:
+    return () if picture is None else (picture,)
+
+
+def _sentence(text: str) -> str:
+    """Write a note that stands by itself.
+
+    >>> _sentence("one draft column: none")
+    'One draft column: none.'
+    """
+    return f"{text[:1].upper()}{text[1:]}."

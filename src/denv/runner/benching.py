@@ -23,7 +23,8 @@ from denv.records import Endpoint, Exchange, Json
 from denv.runner.arrivals import Arrivals, Clock, StreamTransport, current
 from denv.runner.document import timestamp
 from denv.runner.progress import BEAT_S
-from denv.runner.settings import check_endpoint
+from denv.runner.settings import check_endpoint, endpoint_identity
+from denv.store import MeasureRecord
 
 PROPS = "/props"
 KNOWS_PROPS = "llama.cpp"
@@ -40,10 +41,15 @@ class Benching:
 
 @dataclass(frozen=True, slots=True)
 class Benched:
-    """A finished speed run: its id and its document. There is no verdict."""
+    """A finished speed run: its document, and the row that is kept of it. There is no verdict."""
 
-    bench: str
     document: Mapping[str, Json]
+    record: MeasureRecord
+
+    @property
+    def bench(self) -> str:
+        """The run's id."""
+        return self.record.measure
 
 
 async def run_bench(
@@ -67,7 +73,7 @@ async def run_bench(
     watch
         Called with a :class:`Benching` every second.
     stop
-        Set it to end early; nothing is kept then.
+        Set it to end early; there is nothing to keep then.
     on_checked
         Called once all that was given has been found to be in order, before anything is sent.
     clock
@@ -131,7 +137,7 @@ class _Bench:
             for task in (playing, stopping):
                 task.cancel()
             await asyncio.gather(playing, stopping, return_exceptions=True)
-        raise RunCancelledError("cancelled; a speed run is not kept and cannot go on")
+        raise RunCancelledError("cancelled: nothing is kept of it, and it cannot go on")
 
     async def _play(self, strand: Strand[Mapping[str, Json]]) -> Mapping[str, Json]:
         try:
@@ -153,11 +159,12 @@ class _Bench:
         return list(answers)
 
     def _finish(self, body: Mapping[str, Json]) -> Benched:
+        finished = time.time()
         document = {
             "schema": SCHEMA,
             "bench": self._name,
             "started": timestamp(self._started),
-            "finished": timestamp(time.time()),
+            "finished": timestamp(finished),
             "denv": {"version": version("denv-parity"), "python": platform.python_version()},
             "servers": {
                 target.name: {
@@ -171,7 +178,28 @@ class _Bench:
             **body,
             "spent": {name: asdict(server.spent) for name, server in self._servers.items()},
         }
-        return Benched(self._name, document)
+        return Benched(document, self._record(document, finished))
+
+    def _record(self, document: Mapping[str, Json], finished: float) -> MeasureRecord:
+        """Give the row of a run that has ended; of any other there is none.
+
+        Rounds of another hour do not belong among these, so nothing is journaled that a later
+        session could go on with.
+        """
+        servers = self._servers.items()
+        return MeasureRecord(
+            measure=self._name,
+            instrument=NAME,
+            started=self._started,
+            state="finished",
+            settings={
+                "instrument": document["settings"],
+                **{name: endpoint_identity(server.endpoint) for name, server in servers},
+            },
+            notes={name: {"model": server.facts()["model"]} for name, server in servers},
+            document=document,
+            finished=finished,
+        )
 
 
 class _Server:

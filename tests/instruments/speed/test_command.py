@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
 
 from denv.cli.bench import speed
+from denv.store import open_store
+from denv.store.runlog import stage_digest
 from tests.instruments.speed.test_live import KEY, speaking
 from tests.stubs import answers
 
@@ -29,6 +32,63 @@ async def test_a_server_is_measured(denv, serve, tmp_path):
     assert document["depths"][0]["cells"][0]["usable"] == 3
     assert "<svg" in (tmp_path / "speed.html").read_text("utf-8")
     assert stub.chats == 13 + 1  # and the preflight
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Give what opens the data folder that the command is given."""
+    monkeypatch.delenv("DENV_DATABASE", raising=False)
+    with contextlib.ExitStack() as stack:
+        yield lambda: stack.enter_context(contextlib.closing(open_store(tmp_path / "kept")))
+
+
+async def test_a_run_that_has_ended_is_kept(denv, serve, kept, tmp_path):
+    """Its document is in the data with what was asked; the last line has its id, and no verdict."""
+    stub = await serve(SPEAKING)
+    ended = await denv(
+        "bench", "speed", "--stage", stub.url, *SMALL, "--store", tmp_path / "kept", "--json", "-"
+    )
+    document, store = json.loads(ended.out), kept()
+    record = store.get_measure(document["bench"])
+    assert (record.instrument, record.state, record.document) == ("speed", "finished", document)
+    assert record.settings["stage"]["url"] == stub.url
+    assert record.settings["instrument"] == document["settings"]
+    assert ended.lines[-1] == f"speed run {record.measure} is kept"
+    (row,) = store.browsing.measures()
+    assert (row.verdict, row.stage_model) == (None, "stub")
+    assert row.stage == stage_digest({"url": stub.url, "model": None})
+    assert row.started < row.finished
+
+
+async def test_a_run_that_was_cut_short_is_not_kept(denv, serve, kept, tmp_path):
+    """No row is written before the end, so none can be gone on with in another session."""
+    speak = speaking()
+
+    def handler(request, n):
+        return answers.error(500, "out of memory") if n > 4 else speak(request, n)
+
+    stub = await serve(handler)
+    ended = await denv("bench", "speed", "--stage", stub.url, *SMALL, "--store", tmp_path / "kept")
+    assert ended.code == 4
+    assert kept().browsing.measures() == []
+
+
+async def test_what_cannot_be_kept_is_shown(denv, serve, kept, tmp_path):
+    """A database that takes no more costs the row, exit 4, and not what was measured."""
+    with kept().browsing._read() as connection:  # a fault below the store
+        connection.exec_driver_sql(
+            "CREATE TRIGGER full BEFORE INSERT ON measures BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+        connection.commit()
+    stub = await serve(SPEAKING)
+    ended = await denv(
+        "bench", "speed", "--stage", stub.url, *SMALL, "--store", tmp_path / "kept", "--json", "-"
+    )
+    assert ended.code == 4
+    assert json.loads(ended.out)["schema"] == "denv.bench.speed/1"
+    assert "Speed by context depth" in ended.err
+    assert "full" in ended.lines[-1]
+    assert kept().browsing.measures() == []
 
 
 async def test_standard_output_is_the_document(denv, serve):
