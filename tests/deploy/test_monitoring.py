@@ -12,7 +12,7 @@ import pytest
 
 from denv.serve.families import families
 from denv.serve.metering import ScheduleFigures, Snapshot, StageFigures, StageLabel
-from denv.store.figures import EndedRun
+from denv.store import RunRow
 from tests.deploy.conftest import DEPLOY, manifest
 
 DASHBOARD = json.loads((DEPLOY / "grafana" / "denv-parity.json").read_text("utf-8"))
@@ -30,7 +30,22 @@ def full() -> Snapshot:
     side = {"kinds": {"exact": {"agreement": 1.0}}}
     head = {"kinds": {"exact": kind}, "noise": {"stage": side, "reference": side}}
     tokens = {(s, what): 1 for s in ("stage", "reference") for what in ("prompt", "completion")}
-    figures = StageFigures(EndedRun("r", "d", "pass", 1.0), head, {"pass": 1}, tokens)
+    standing = RunRow(
+        run="r",
+        started=0.0,
+        finished=1.0,
+        state="finished",
+        verdict="pass",
+        suite_name="core.jsonl",
+        suite_sha256="0" * 64,
+        cases=59,
+        stage="d",
+        stage_url="http://s.test/v1",
+        stage_model="m",
+        reference_model="m",
+        release=None,
+    )
+    figures = StageFigures(standing, head, {"pass": 1}, tokens)
     return Snapshot(
         stages={StageLabel("http://s.test/v1", "m"): figures},
         left_out=0,

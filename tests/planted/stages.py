@@ -6,7 +6,11 @@ from collections.abc import Mapping
 
 from aiohttp import web
 
+from tests.instruments.speed.test_live import speaking
 from tests.stubs import answers
+
+MOST_WORDS = 400
+"""Of a prompt that is taken."""
 
 
 def quoting(secrets: Mapping[str, str]):
@@ -17,13 +21,29 @@ def quoting(secrets: Mapping[str, str]):
         number = text.split()[1].rstrip(";") if text.startswith("number ") else "1"
         if not number.isdigit() or int(number) % 3:
             return answers.completion(text)
+        return refusing(secrets)
 
-        async def respond(received: web.Request, _: object) -> web.Response:
-            sent = "; ".join(f"{name}: {value}" for name, value in received.headers.items())
-            mine = f"http://{secrets['URL']}@db/x said: Bearer {secrets['bearer']}"
-            return answers.error(400, f"refused: {sent}; {mine}")
+    return handler
 
-        return respond
+
+def refusing(secrets: Mapping[str, str]):
+    """Refuse with all that was sent, and secrets of its own."""
+
+    async def respond(received: web.Request, _: object) -> web.Response:
+        sent = "; ".join(f"{name}: {value}" for name, value in received.headers.items())
+        mine = f"http://{secrets['URL']}@db/x said: Bearer {secrets['bearer']}"
+        return answers.error(400, f"refused: {sent}; {mine}")
+
+    return respond
+
+
+def streaming(secrets: Mapping[str, str]):
+    """Stream a word for each token that is asked for, but refuse so deep prompts."""
+    speak = speaking(pause_s=0.004)
+
+    def handler(request, n):
+        words = request.get("messages", [{}])[-1].get("content", "").split()
+        return refusing(secrets) if len(words) > MOST_WORDS else speak(request, n)
 
     return handler
 

@@ -19,7 +19,7 @@ from aiohttp import web
 
 from tests import suites
 from tests.planted.searching import search
-from tests.planted.stages import quoting, quoting_sink
+from tests.planted.stages import quoting, quoting_sink, streaming
 from tests.router.replicas import table_of
 from tests.stubs import StubServer
 
@@ -141,6 +141,18 @@ async def run_directly(place: Place, stage: StubServer, reference: StubServer) -
         *("parity", "run", "--suite", suite, "--stage", bad, "--reference", reference.url),
         codes=(2,),
     )
+
+
+async def bench(place: Place) -> None:
+    """Measure the speed of a stage that quotes all keys where a prompt is too deep for it."""
+    async with StubServer(streaming(SECRETS)) as stage:
+        await place.denv(
+            *("bench", "speed", "--stage", stage.url, "--stage-key-env", "STAGE_KEY"),
+            *("--stage-header-env", "X-Team=TEAM_TOKEN", "--tokens", "8"),
+            *("--depth", "60,4000", "--concurrency", "1", "--retries", "0"),
+            *("--json", place.made / "speed.json", "--html", place.made / "speed.html"),
+        )
+    assert "Bearer ***" in (place.made / "speed.json").read_text()  # the stage did quote
 
 
 async def route(place: Place, stage: StubServer, reference: StubServer) -> None:
@@ -302,6 +314,7 @@ async def test_nothing_planted_is_written(place):
     handler = quoting(SECRETS)
     async with StubServer(handler) as stage, StubServer() as reference:
         await run_directly(place, stage, reference)
+        await bench(place)
         await route(place, stage, reference)
         tokens = await roll_out_and_read(place, stage, reference)
     await place.denv("db", "export", "--out", place.made / "export")

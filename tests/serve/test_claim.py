@@ -57,6 +57,32 @@ async def test_it_ends_where_another_was_quicker(shared):
                 await claim.keep()
 
 
+async def test_a_share_is_taken_again_beside_the_others(shared):
+    """Servers of one Temporal all come back, and still nobody works for another one."""
+    first, second, cut = shared
+    with (
+        OnlyEngine(first, server="a:7233", every_s=0.05) as one,
+        OnlyEngine(second, server="a:7233", every_s=0.05) as two,
+    ):
+        keeping = [asyncio.create_task(each.keep()) for each in (one, two)]
+        cut()
+        await asyncio.sleep(1)
+        for server, said in (("b:7233", "the Temporal server a:7233"), (None, "a:7233")):
+            with pytest.raises(HarnessError, match=said), OnlyEngine(second, server=server):
+                pass
+        assert not any(each.done() for each in keeping)
+        for each in keeping:
+            each.cancel()
+    with OnlyEngine(second, server="b:7233"), pytest.raises(HarnessError, match="b:7233"):
+        OnlyEngine(first).__enter__()
+    with (
+        OnlyEngine(first),
+        pytest.raises(HarnessError, match="a Temporal server of its own"),
+        OnlyEngine(second, server="b:7233"),
+    ):
+        pass
+
+
 async def test_a_folder_s_claim_is_held_as_long_as_its_process(tmp_path, monkeypatch):
     """A lock file is lost with nothing but its process."""
     monkeypatch.delenv("DENV_DATABASE", raising=False)

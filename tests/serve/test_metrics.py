@@ -18,6 +18,9 @@ from denv.serve.metering import MOST_STAGES
 from denv.serve.metrics import metrics_routes
 from denv.store import Firing, Raise, RolloutRecord, RunRecord, ScheduleRecord
 from tests import suites
+from tests.report import samples as reports
+from tests.serve.pages.showing import app_of
+from tests.serve.pages.site import Someone
 
 NOW = 1_800_000_000.0
 OPEN = "application/openmetrics-text; version=1.0.0"
@@ -112,6 +115,38 @@ def test_the_newest_verdict_stands_and_a_cancelled_run_does_not_hide_it(context,
         for verdict in ("pass", "fail", "inconclusive", "error", "cancelled")
     }
     assert ends == {"pass": 1, "fail": 1, "inconclusive": 0, "error": 0, "cancelled": 1}
+
+
+def test_looks_and_golden_prompts_are_no_verdict_of_their_stage(context, store):
+    """Verdict, rates and age are of the last full run, as on the overview; all runs are counted."""
+    kinds = {"exact": reports.kind(10, 9, 1)}
+    add_run(store, "full", NOW - 300, head={"verdict": "pass", "kinds": kinds})
+    identity = store.get_run("full").settings["identity"]
+    look = {"identity": {**identity, "only": "00"}}
+    golden = {"identity": identity, "options": {"purpose": "golden"}}
+    replica = {"url": "http://replica.test/v1", "model": "m"}
+    add_run(store, "look", NOW - 200, head={"verdict": "fail"}, settings=look)
+    add_run(store, "golden", NOW - 100, head={"verdict": "fail"}, settings=golden)
+    elsewhere = {**golden, "identity": {**identity, "stage": replica}}
+    add_run(store, "replica", NOW - 50, head={"verdict": "fail"}, settings=elsewhere)
+    found = samples(context)
+    assert found["denv_parity_verdict", "http://s.test/v1", "m", "pass"] == 1
+    assert found["denv_parity_age_seconds", "http://s.test/v1", "m"] == 300
+    assert (
+        found["denv_parity_pass_rate", "exact", "http://s.test/v1", "m"]
+        == kinds["exact"]["pass_rate"]
+    )
+    assert found["denv_parity_runs_total", "fail", "http://s.test/v1", "m"] == 2
+    assert not [key for key in found if "denv_parity_age_seconds" in key and replica["url"] in key]
+    page = TestClient(app_of(context, Someone())).get("/").text
+    assert "full parity run" in page
+    shown, _, unproven = page.partition("Without a full parity run")
+    assert ("/runs/full" in shown, "/runs/look" in page, "/runs/golden" in page) == (
+        True, False, False,
+    )  # fmt: skip
+    assert ("s.test" in unproven, "replica.test" in unproven, "replica.test" in shown) == (
+        False, True, False,
+    )  # fmt: skip
 
 
 def test_counters_never_go_back(context, store, monkeypatch):

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import aiohttp
 import psycopg
@@ -14,19 +15,23 @@ import pytest
 
 from denv.errors import HarnessError
 from denv.rollout.engine.address import find_serving
+from denv.rollout.engine.server import ServerSettings, embedded
 from denv.serve.app import PageSettings
-from denv.serve.serving import Ready, ServeSettings, serve
+from denv.serve.engine import serve_with_engine
+from denv.serve.serving import serve_pages
+from denv.serve.settings import Ready, ServeSettings
 from tests.postgres import new_database
 
 PATIENCE_S = 120
 
 
 @asynccontextmanager
-async def serving(folder):
-    """Serve a folder in this process."""
+async def serving(folder, *, temporal=None):
+    """Serve a folder in this process, by a Temporal server of its own unless one is named."""
     ready, stop = asyncio.Event(), asyncio.Event()
-    settings = ServeSettings(folder, PageSettings("127.0.0.1", 0), queue="t")
-    task = asyncio.create_task(serve(settings, stop=stop, on_ready=lambda _: ready.set()))
+    settings = ServeSettings(folder, PageSettings("127.0.0.1", 0), temporal=temporal, queue="t")
+    going = serve_with_engine(settings, stop=stop, on_ready=lambda _: ready.set())
+    task = asyncio.create_task(going)
     waiting = asyncio.create_task(ready.wait())
     await asyncio.wait({task, waiting}, timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)
     if task.done():
@@ -64,8 +69,8 @@ async def test_pages_alone(folder):
     ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
     pages = PageSettings("127.0.0.1", 0)
-    settings = ServeSettings(folder, pages, engine=False, invites=True)
-    task = asyncio.create_task(serve(settings, stop=stop, on_ready=ready.set_result))
+    settings = ServeSettings(folder, pages, invites=True)
+    task = asyncio.create_task(serve_pages(settings, stop=stop, on_ready=ready.set_result))
     async with asyncio.timeout(20):
         found = await ready
         jar = aiohttp.CookieJar(unsafe=True)  # which keeps those of an address without a name
@@ -90,6 +95,22 @@ async def test_a_database_has_one_engine_whatever_the_folder(folder, monkeypatch
                 pass
     async with serving(folder.with_name("other")) as found:
         assert found is not None
+
+
+async def test_servers_of_one_temporal_share_a_database_and_no_other_joins(folder, monkeypatch):
+    """Whoever works for the same server is let in; another namespace would do each step twice."""
+    beside = folder.with_name("temporal")
+    beside.mkdir()
+    async with embedded(ServerSettings(beside)) as server:
+        monkeypatch.setenv("DENV_DATABASE", new_database())
+        same = server.connection
+        async with serving(folder, temporal=same):
+            async with serving(folder.with_name("second"), temporal=same) as found:
+                assert found is not None
+            for other in (replace(same, namespace="another"), None):
+                with pytest.raises(HarnessError, match=f"Temporal server {same.address}, namesp"):
+                    async with serving(folder.with_name("third"), temporal=other):
+                        pass
 
 
 async def test_a_database_that_was_started_again_meanwhile_ends_nothing_badly(folder, monkeypatch):
@@ -126,10 +147,31 @@ async def test_sigterm_ends_it_well_and_kill_takes_its_server_along(folder):
     pytest.fail("Temporal's server outlived the process that started it")
 
 
-async def started(folder):
+@pytest.mark.slow
+async def test_a_killed_server_holds_a_database_no_longer(folder, monkeypatch):
+    """While it lives no other Temporal server may carry out the data, and once it is gone any."""
+    beside, second = folder.with_name("temporal"), folder.with_name("second")
+    beside.mkdir()
+    async with embedded(ServerSettings(beside)) as server:
+        monkeypatch.setenv("DENV_DATABASE", new_database())
+        address = server.connection.address
+        process, _ = await started(folder, "--temporal", address)
+        # The same server by another name, which counts as another one.
+        other = replace(server.connection, address=address.replace("127.0.0.1", "localhost"))
+        with pytest.raises(HarnessError, match=f"Temporal server {address}, namespace default"):
+            async with serving(second, temporal=other):
+                pass
+        process.kill()
+        await process.wait()
+        await asyncio.sleep(1)
+        async with serving(second, temporal=other) as found:
+            assert found.temporal == other.address
+
+
+async def started(folder, *options):
     """Start the command and wait until it serves."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "denv", "serve", "--port", "0"),
+        *(sys.executable, "-m", "denv", "serve", "--port", "0", *options),
         env={**os.environ, "DENV_HOME": str(folder)},
         stderr=asyncio.subprocess.DEVNULL,
     )

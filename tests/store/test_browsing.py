@@ -10,8 +10,13 @@ from sqlalchemy import insert, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from denv.records import CaseResult, Cause, Kind, Outcome
-from denv.store import MeasureRecord, RunRecord, can_be_kept, tables
-from denv.store.browsing_sql import cases_query, not_passed_counts_query, runs_query
+from denv.store import MeasureRecord, Purpose, RunRecord, can_be_kept, tables
+from denv.store.browsing_sql import (
+    cases_query,
+    not_passed_counts_query,
+    runs_query,
+    stages_query,
+)
 from denv.store.runlog import stage_digest
 
 CHAT = {"url": "http://chat/v1", "model": "m"}
@@ -165,14 +170,42 @@ def test_stages_and_suites(browsing):
     ]
 
 
+def test_the_verdict_of_a_stage_is_that_of_its_last_full_run(opened):
+    """Looks, golden prompts, runs that go on and cancelled ones leave the one before standing."""
+    golden = {**settings(suite="g"), "options": {"purpose": "golden"}}
+
+    def stage():
+        (found,) = opened.browsing.stages()
+        standing = opened.browsing.standing(found.stage)
+        assert standing == found.standing
+        return found.runs, found.parity_runs, standing and standing.run
+
+    run(opened, "look", 1.0, verdict="fail", given=settings(only="0" * 64))
+    run(opened, "golden", 2.0, verdict="fail", given=golden)
+    assert stage() == (2, 0, None)
+    run(opened, "cancelled", 3.0, verdict="cancelled")
+    assert stage() == (3, 1, "cancelled")
+    run(opened, "full", 2.5, verdict="pass")
+    run(opened, "look-2", 5.0, verdict="fail", given=settings(only="1" * 64))
+    run(opened, "running", 6.0)
+    run(opened, "cancelled-2", 7.0, verdict="cancelled")
+    assert stage() == (7, 4, "full")
+    run(opened, "full-2", 8.0, verdict="fail")
+    assert stage() == (8, 5, "full-2")
+    found = {row.run: row.purpose for row in opened.browsing.runs()}
+    assert (found["look"], found["golden"], found["full"]) == ("look", "golden", "parity")
+    assert [row.run for row in opened.browsing.runs(purpose=Purpose.GOLDEN)] == ["golden"]
+    assert opened.browsing.standing("nul\0") is None
+
+
 def test_a_suite_is_measured_by_a_run_of_all_its_cases(browsing, opened):
     """A look at some drawn cases is the newest run, and what the suite holds is told by another."""
-    run(opened, "look", 4.0)
+    run(opened, "look", 4.0, given=settings(only="0" * 64))
     drawn = {"suite": {"cases": 8, "drawn": 2}, "kinds": {"exact": {"planned": 2}}}
     opened.update_run("look", state="finished", head={"verdict": "pass", **drawn}, finished=5.0)
     first = browsing.suites()[0]
     assert (first.latest, first.measured, first.kinds) == ("look", "run-3a", {"exact": 8})
-    run(opened, "other", 6.0, given=settings(CHAT, "c"))
+    run(opened, "other", 6.0, given=settings(CHAT, "c", only="0" * 64))
     opened.update_run("other", state="finished", head={"verdict": "pass", **drawn}, finished=7.0)
     assert browsing.suites()[0].measured == "other"  # there is no better one
 
@@ -196,6 +229,8 @@ def test_measures(opened):
     assert [row.measure for row in opened.browsing.measures(instrument="tokens", limit=1)] == ["m2"]
     later = opened.browsing.measures(instrument="tokens", before=(2.0, "m2"))
     assert [row.measure for row in later] == ["m0"]
+    assert opened.browsing.measured(["m1", "m2", "absent", "\0"]) == {"m1": {"gates": []}}
+    assert opened.browsing.measured([]) == {}
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: ascii(name[:8]))
@@ -269,11 +304,15 @@ def test_pages_are_read_from_their_indexes(large):
     for outcome in (None, "pass"):
         plan = plan_of(large, cases_query("large", after=50, outcome=outcome, cause=None).limit(50))
         assert "results_pkey" in plan or "sqlite_autoindex_results_1" in plan, plan
+    plan = plan_of(large, stages_query())
+    if large._database.is_sqlite:
+        assert "COVERING INDEX runs_by_end" in plan, plan
     unfiltered: dict[str, Any] = dict.fromkeys(("stage", "suite", "verdict", "state", "before"))
     plan = plan_of(large, runs_query(**unfiltered).limit(50))
     assert "runs_by_started" in plan, plan
     plan = plan_of(large, runs_query(**{**unfiltered, "stage": f"{7:064}"}).limit(50))
-    assert "runs_by_stage" in plan, plan
+    # Of a stage with few runs PostgreSQL finds them by either index that begins with it.
+    assert re.search("runs_by_stage|runs_by_end", plan), plan
 
     with large._database.read() as connection:
         sql = connection.scalar(text(DEFINED_BY[large._database.is_sqlite]))

@@ -31,6 +31,18 @@ def test_ended_runs_of_some_stages(opened):
     assert opened.figures.ended([]) == []
 
 
+def test_tokens_are_those_of_the_head(opened):
+    """They stand beside the run; what no server told, or none can hold, is not there."""
+    usage = {"prompt_tokens": 2**40, "completion_tokens": 0}
+    head = {"verdict": "pass", "stage": {"usage": usage}}
+    stage = add(opened, "r", 10.0, verdict=None)
+    opened.update_run("r", head=head, finished=10.0)
+    (found,) = opened.figures.ended([stage])
+    assert found.spent == (2**40, 0, None, None)
+    opened.update_run("r", head={**head, "reference": {"usage": {"prompt_tokens": 2**70}}})
+    assert opened.figures.ended([stage])[0].spent == (2**40, 0, None, None)
+
+
 def test_a_head_that_holds_half_a_character(opened):
     """What a server has said may be no Unicode; it is read all the same."""
     head = {"verdict": "pass", "reasons": ["\ud800"]}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import MetaData, select
+from sqlalchemy import MetaData, insert, select
 
 from denv import cli
 from denv.store import open_store
@@ -116,6 +116,31 @@ def read_whole(home, form):
             assert form_of(connection).is_present
             if form != "by_start":
                 assert list(log_faults(connection)) == []
+
+
+def test_an_upgrade_tells_what_runs_were_asked_for(database, tmp_path):
+    """Golden prompts are known by their ids, looks by their settings; tokens are the head's."""
+    home = tmp_path / "home"
+    load("browsing", home)
+    golden = ["r1-3-0", "r2-12-1-0"]
+    full = ["r1-3", "r1-4-0x", "elsewhere-1-0", "r1"]
+    found, _ = find_database(home)
+    run = MetaData()
+    usage = '{"stage": {"usage": {"prompt_tokens": 7}}, "reference": {"usage": null}}'
+    with found.write() as connection:
+        run.reflect(connection)
+        given = {"started": 1.0, "state": "finished", "notes": "{}", "head": usage}
+        rows = [{**given, "run": name, "settings": "{}"} for name in golden + full]
+        rows.append({**given, "run": "r1-5", "settings": '{"identity": {"only": "00"}}'})
+        connection.execute(insert(run.tables["runs"]), rows)
+    found.engine.dispose()
+    assert cli.run(["db", "upgrade", "--store", str(home)]) == 0
+    after = {row["run"]: row for row in rows_of(home)["runs"]}
+    told = {"golden": golden, "parity": full, "look": ["r1-5"]}
+    for purpose, names in told.items():
+        assert {after[name]["purpose"] for name in names} == {purpose}
+    assert after["r1-3"]["stage_prompt_tokens"] == 7
+    assert after["r1-3"]["reference_prompt_tokens"] is None
 
 
 def test_no_form_lacks_its_data():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pyarrow.parquet
@@ -75,6 +76,23 @@ def test_size_takes_the_oldest_until_the_rest_fits(filled, place):
     gone = prunable(place, before=None, most_bytes=25_000)
     assert names(gone) == ["run-1", "measure-2", "run-2"]
     assert all(10_000 <= old.size < 11_000 for old in gone)
+
+
+def test_what_has_no_journal_goes_by_its_age_alone(filled, place, tmp_path):
+    """A speed run makes no room, so no size takes it away; it is exported as all measurements."""
+    document = {"schema": "denv.bench.speed/1"}
+    filled.create_measure(
+        MeasureRecord("speed-0", "speed", 0.0, "finished", {}, {}, document, finished=9.0)
+    )
+    export(place, tmp_path / "out", names=["measures"])
+    rows = pyarrow.parquet.read_table(tmp_path / "out" / "measures.parquet").to_pylist()
+    assert [json.loads(row["document"]) for row in rows if row["document"]] == [document]
+    assert "speed-0" not in names(prunable(place, before=None, most_bytes=0))
+    gone = prunable(place, before=DAY_S, most_bytes=None)
+    assert [(old.name, old.size) for old in gone] == [("speed-0", 0)]
+    prune(place, gone)
+    assert filled.get_measure("speed-0") is None
+    assert faults_of(place) == []
 
 
 def test_what_is_needed_stays(filled, place):

@@ -62,7 +62,10 @@ def build_app(
 ) -> Starlette:
     """Build the application; ``invitation`` lets whoever has it sign in once."""
     callers = Callers(
-        context.store.tokens, lambda: context.now().timestamp(), secure=settings.behind_tls
+        context.store.tokens,
+        lambda: context.now().timestamp(),
+        data=context.store.meta.identity(),
+        secure=settings.behind_tls,
     )
     rates = Rates()
     # Elsewhere than on loopback the name is the proxy's or the network's, which nobody told us;
@@ -78,7 +81,7 @@ def build_app(
             *metrics_routes(context),
             Mount("/r", publication_app(context.store.publications)),
             *([] if gate is None else [Mount("/gate", gate)]),
-            Mount("/api/v1", api_app(context)),
+            Mount("/api/v1", api_app(context, cookie=callers.cookie)),
             *page_routes(context),
         ],
         middleware=[

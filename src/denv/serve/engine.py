@@ -16,7 +16,8 @@ from denv.rollout.engine.server import EmbeddedServer, ServerSettings, embedded
 from denv.rollout.engine.worker import WorkerSettings, work
 from denv.serve.claim import OnlyEngine
 from denv.serve.context import Engine, ServeContext
-from denv.serve.serving import OnReady, Ready, ServeSettings, pages
+from denv.serve.serving import pages
+from denv.serve.settings import OnReady, Ready, ServeSettings
 from denv.serve.storewatch import StoreWatch
 from denv.store import SqlStore, open_store
 
@@ -39,10 +40,9 @@ async def serve_with_engine(
         stack.enter_context(serving_lock(settings.folder))
         store = open_store(settings.folder)
         stack.callback(store.close)
-        if settings.temporal is None:
-            claim = stack.enter_context(OnlyEngine(store))
-            parts.add(keeping := asyncio.create_task(claim.keep()))
-            stack.push_async_callback(_cancelled, keeping)
+        claim = stack.enter_context(OnlyEngine(store, server=_named(settings)))
+        parts.add(keeping := asyncio.create_task(claim.keep()))
+        stack.push_async_callback(_cancelled, keeping)
         server = await stack.enter_async_context(_server(settings))
         connection = settings.temporal if server is None else server.connection
         if connection is None:
@@ -75,6 +75,12 @@ async def serve_with_engine(
         tending = asyncio.create_task(_tend(client, store, settings.queue))
         stack.push_async_callback(_cancelled, tending)
         await _until_stopped({*parts, working, tending}, stop=stop)
+
+
+def _named(settings: ServeSettings) -> str | None:
+    """Name the Temporal server that others may work for too; in one namespace nothing is twice."""
+    given = settings.temporal
+    return None if given is None else f"{given.address}, namespace {given.namespace}"
 
 
 async def _is_running(working: asyncio.Task[None]) -> bool:

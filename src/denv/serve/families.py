@@ -43,19 +43,19 @@ def families(
 
 def _verdicts(snapshot: Snapshot, now: float) -> Iterator[Metric]:
     verdict = StateSetMetricFamily(
-        "denv_parity_verdict", "The newest verdict of a stage that is not cancelled.", labels=STAGE
+        "denv_parity_verdict", "Verdict of a stage's last full parity run.", labels=STAGE
     )
     finished = GaugeMetricFamily(
         "denv_parity_finished_timestamp_seconds", "When that run ended.", labels=STAGE
     )
     age = GaugeMetricFamily("denv_parity_age_seconds", "How long ago that run ended.", labels=STAGE)
     for label, figures in snapshot.stages.items():
-        latest, labels = figures.latest, (label.url, label.model)
-        if latest is None:
+        standing, labels = figures.standing, (label.url, label.model)
+        if standing is None or standing.finished is None:
             continue
-        verdict.add_metric(labels, {each: each == latest.verdict for each in VERDICTS})
-        finished.add_metric(labels, latest.finished)
-        age.add_metric(labels, max(0.0, now - latest.finished))
+        verdict.add_metric(labels, {each: each == standing.verdict for each in VERDICTS})
+        finished.add_metric(labels, standing.finished)
+        age.add_metric(labels, max(0.0, now - standing.finished))
     yield from (verdict, finished, age)
 
 

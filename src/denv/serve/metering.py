@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from denv.client import mask
-from denv.records import Json
+from denv.records import Json, Verdict
 from denv.report.text import line
-from denv.store import AlarmRecord, RolloutRecord, ScheduleRecord, SqlStore
+from denv.store import AlarmRecord, RolloutRecord, RunRow, ScheduleRecord, SqlStore
 from denv.store.browsing import StageRow
-from denv.store.figures import EndedRun
+from denv.store.figures import SPENT, EndedRun
 
 SEEN_WITHIN_S = 30 * 86_400.0
 """A stage that no run has asked for so long leaves, so that series do not pile up."""
@@ -53,9 +52,9 @@ def label_of(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StageFigures:
-    """One stage: its newest verdict with what it rests on, and sums over its runs."""
+    """One stage: the verdict that stands with what it rests on, and sums over its runs."""
 
-    latest: EndedRun | None
+    standing: RunRow | None
     head: Mapping[str, Json]
     ends: Mapping[str, int]
     tokens: Tokens
@@ -88,76 +87,51 @@ class Ledger:
     last end: so nothing that was counted is ever taken back.
     """
 
-    _ends: dict[str, dict[tuple[str, str, float], None]] = field(default_factory=dict)
-    _tokens: dict[str, dict[str, Tokens]] = field(default_factory=dict)
-    _heads: dict[str, tuple[EndedRun, Mapping[str, Json]]] = field(default_factory=dict)
+    _stages: set[str] = field(default_factory=set)
+    _last: dict[str, EndedRun] = field(default_factory=dict)
+    _ends: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    _tokens: defaultdict[str, Counter[tuple[str, str]]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
     _newest: float = 0.0
 
     def read(self, store: SqlStore, stages: Iterable[str]) -> None:
         """Read the runs that have ended since the last time, and all of stages that are new."""
         wanted = set(stages)
-        known = wanted & self._ends.keys()
+        known = wanted & self._stages
         ended = store.figures.ended(wanted - known)
         ended += store.figures.ended(known, since=self._newest - CLOCKS_APART_S)
-        fresh = [each for each in ended if _end(each) not in self._ends.get(each.stage, {})]
-        for first in range(0, len(fresh), _PAGE):
-            page = fresh[first : first + _PAGE]
-            heads = store.figures.heads([each.run for each in page])
-            for each in page:
-                self._add(each, heads.get(each.run, {}))
+        self._stages |= wanted
+        for each in ended:
+            before = self._last.get(each.run)
+            if before is None or before.end != each.end:
+                self._add(each, before)
 
-    def _add(self, ended: EndedRun, head: Mapping[str, Json]) -> None:
+    def _add(self, ended: EndedRun, before: EndedRun | None) -> None:
+        """Count a run's new end; what its end ``before`` that has spent is counted already."""
+        self._last[ended.run] = ended
         self._newest = max(self._newest, ended.finished)
-        self._ends.setdefault(ended.stage, {})[_end(ended)] = None
-        self._tokens.setdefault(ended.stage, {})[ended.run] = _tokens_of(head)
-        standing = self._heads.get(ended.stage)
-        if standing is None or _stands_over(ended, standing[0]):
-            self._heads[ended.stage] = (ended, _figures_of(head))
+        self._ends[ended.stage][ended.verdict] += 1
+        tokens = self._tokens[ended.stage]
+        for name, count in zip(SPENT, ended.spent, strict=True):
+            if count is not None:
+                tokens[name] += count
+        if before is not None:
+            tokens.subtract({n: c for n, c in zip(SPENT, before.spent, strict=True) if c})
 
-    def figures(self, stages: Sequence[str]) -> StageFigures:
-        """Sum up stages that are shown as one."""
-        standing: tuple[EndedRun, Mapping[str, Json]] | None = None
+    def sums(self, stages: Sequence[str]) -> tuple[Mapping[str, int], Tokens]:
+        """Add up stages that are shown as one: the ends by verdict, and the tokens."""
         ends: Counter[str] = Counter()
         tokens: Counter[tuple[str, str]] = Counter()
         for stage in stages:
-            ends.update(verdict for _, verdict, _ in self._ends.get(stage, {}))
-            for spent in self._tokens.get(stage, {}).values():
-                tokens.update(spent)
-            found = self._heads.get(stage)
-            if found and (standing is None or _stands_over(found[0], standing[0])):
-                standing = found
-        latest, head = standing or (None, {})
-        return StageFigures(latest, head, ends, tokens)
+            ends.update(self._ends[stage])
+            tokens.update(self._tokens[stage])
+        return ends, tokens
 
 
-_PAGE = 100
-
-
-def _end(ended: EndedRun) -> tuple[str, str, float]:
-    return ended.run, ended.verdict, ended.finished
-
-
-def _stands_over(one: EndedRun, other: EndedRun) -> bool:
-    """Whether a run's verdict is the one to show: a cancelled run says nothing of its stage."""
-    return (one.verdict != "cancelled", one.finished) >= (
-        other.verdict != "cancelled",
-        other.finished,
-    )
-
-
-def _figures_of(head: Mapping[str, Json]) -> dict[str, Json]:
-    return {name: head.get(name) for name in ("kinds", "noise")}
-
-
-def _tokens_of(head: Mapping[str, Any]) -> Tokens:
-    spent = {}
-    for side in ("stage", "reference"):
-        usage = (head.get(side) or {}).get("usage") or {}
-        for what in ("prompt", "completion"):
-            count = usage.get(f"{what}_tokens")
-            if isinstance(count, int):
-                spent[side, what] = count
-    return spent
+def _stands_over(run: RunRow) -> tuple[bool, float]:
+    """Order runs by whose verdict is the one to show: a cancelled run says nothing of its stage."""
+    return run.verdict != Verdict.CANCELLED, run.finished or 0.0
 
 
 def read_snapshot(store: SqlStore, ledger: Ledger, *, now: float) -> Snapshot:
@@ -171,9 +145,9 @@ def read_snapshot(store: SqlStore, ledger: Ledger, *, now: float) -> Snapshot:
     seen = [row for row in store.browsing.stages() if row.latest.started >= now - SEEN_WITHIN_S]
     shown = _grouped(seen)
     kept = dict(list(shown.items())[:MOST_STAGES])
-    ledger.read(store, (stage for stages in kept.values() for stage in stages))
+    ledger.read(store, (row.stage for rows in kept.values() for row in rows))
     return Snapshot(
-        stages={label: ledger.figures(stages) for label, stages in kept.items()},
+        stages=_stages(store, ledger, kept),
         left_out=len(shown) - len(kept),
         alarms=_alarms(store.alarms.list_alarms(only_open=True, most=MOST_ALARMS)),
         phases=_phases(store.rollouts.list_rollouts(active=True, most=MOST_ROLLOUTS)),
@@ -184,11 +158,28 @@ def read_snapshot(store: SqlStore, ledger: Ledger, *, now: float) -> Snapshot:
     )
 
 
-def _grouped(rows: Iterable[StageRow]) -> dict[StageLabel, list[str]]:
+def _stages(
+    store: SqlStore, ledger: Ledger, kept: Mapping[StageLabel, Sequence[StageRow]]
+) -> dict[StageLabel, StageFigures]:
+    standing = {
+        label: max((row.standing for row in rows if row.standing), key=_stands_over, default=None)
+        for label, rows in kept.items()
+    }
+    heads = store.figures.heads({run.run for run in standing.values() if run})
+    found = {}
+    for label, rows in kept.items():
+        run = standing[label]
+        head = {} if run is None else heads.get(run.run, {})
+        ends, tokens = ledger.sums([row.stage for row in rows])
+        found[label] = StageFigures(run, head, ends, tokens)
+    return found
+
+
+def _grouped(rows: Iterable[StageRow]) -> dict[StageLabel, list[StageRow]]:
     """Put stages together that are shown alike: one that was named without its model, say."""
-    grouped: dict[StageLabel, list[str]] = {}
+    grouped: dict[StageLabel, list[StageRow]] = {}
     for row in rows:
-        grouped.setdefault(StageLabel.of(row.url, row.model), []).append(row.stage)
+        grouped.setdefault(StageLabel.of(row.url, row.model), []).append(row)
     return grouped
 
 

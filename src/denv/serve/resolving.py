@@ -1,4 +1,4 @@
-"""An alarm's end by hand, from its page."""
+"""An alarm's end by hand, from its page or by the API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import logging
 from denv.errors import HarnessError
 from denv.serve.actions import NotNowError, NotThereError, check_reason
 from denv.serve.context import ServeContext
-from denv.store import AlarmRecord, Resolve
+from denv.store import AlarmRecord, Resolve, can_be_kept
 
 TELL_WAIT_S = 5.0
 _log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ async def resolve_alarm(context: ServeContext, alarm: str, *, by: str, reason: s
         There is no such alarm, it is resolved already, or the reason is none.
     """
     kept = context.store.alarms
-    found = await asyncio.to_thread(kept.get_alarm, alarm)
+    found = await asyncio.to_thread(kept.get_alarm, alarm) if can_be_kept(alarm) else None
     if found is None:
         raise NotThereError(f"there is no alarm {alarm!r}")
     said = f"{by}: {check_reason(reason)}"

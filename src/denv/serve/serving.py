@@ -1,67 +1,29 @@
-"""``denv serve``: what runs, and the pages before it, in one process."""
+"""The pages of a data folder: beside an engine, or alone."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from denv.serve.access.signin import Invitation
-from denv.serve.app import PageSettings, build_app
+from denv.serve.app import build_app
 from denv.serve.context import ServeContext
 from denv.serve.health import Health
 from denv.serve.listening import listening
+from denv.serve.settings import OnReady, Ready, ServeSettings
 from denv.serve.storewatch import StoreWatch
 from denv.store import open_store
 
-if TYPE_CHECKING:  # pages alone are served without Temporal's client
-    from denv.rollout.engine.connection import Connection
 
-
-@dataclass(frozen=True, slots=True)
-class ServeSettings:
-    """What is served; without ``temporal`` Temporal's own server is started beside the data.
-
-    ``engine`` False serves the pages alone; ``invites`` makes an address to sign in at once.
-    """
-
-    folder: Path
-    pages: PageSettings
-    temporal: Connection | None = None
-    temporal_port: int = 0
-    queue: str = "denv"
-    engine: bool = True
-    invites: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """What is served: the pages' address, Temporal's, and where whoever asks first signs in."""
-
-    url: str
-    temporal: str | None
-    sign_in: str | None
-
-
-OnReady = Callable[[Ready], None]
-
-
-async def serve(settings: ServeSettings, *, stop: asyncio.Event, on_ready: OnReady) -> None:
-    """Serve until ``stop`` is set, then end what runs so that it can be gone on with.
+async def serve_pages(settings: ServeSettings, *, stop: asyncio.Event, on_ready: OnReady) -> None:
+    """Serve the pages alone until ``stop`` is set.
 
     Raises
     ------
     HarnessError
-        Another process serves this data folder, or a part broke down.
+        The address is taken or cannot be listened on.
     """
-    if settings.engine:
-        from denv.serve.engine import serve_with_engine  # noqa: PLC0415 - it needs Temporal
-
-        await serve_with_engine(settings, stop=stop, on_ready=on_ready)
-        return
     async with AsyncExitStack() as stack:
         store = open_store(settings.folder)
         stack.callback(store.close)

@@ -28,6 +28,7 @@ from denv.store.protocol import (
     StoredProbe,
 )
 from denv.store.publications import Publication, PublicationStore
+from denv.store.purposes import Purpose
 from denv.store.rollouts import (
     Decision,
     Incumbent,
@@ -63,6 +64,7 @@ __all__ = [
     "Override",
     "Publication",
     "PublicationStore",
+    "Purpose",
     "Raise",
     "Resolve",
     "Role",

@@ -110,8 +110,17 @@ class AlarmStore(Protocol):
     def open_alarm(self, identity: str) -> AlarmRecord | None:
         """Give an identity's open alarm, or None."""
 
-    def list_alarms(self, *, only_open: bool = False, most: int = 100) -> Sequence[AlarmRecord]:
-        """Give the alarms, the newest first."""
+    def list_alarms(
+        self,
+        *,
+        only_open: bool = False,
+        before: tuple[float, str] | None = None,
+        most: int = 100,
+    ) -> Sequence[AlarmRecord]:
+        """Give the alarms, the newest first.
+
+        ``before`` is when the last one seen was opened, and its id.
+        """
 
     def deliveries(self, alarm: str) -> Sequence[DeliveryRecord]:
         """Give what each sink was told, in the order in which it was to be told."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, or_, select, update
+from sqlalchemy import Connection, Row, insert, or_, select, tuple_, update
 
 from denv.errors import StoreError
 from denv.records import Json
@@ -105,10 +105,19 @@ class SqlAlarmStore:
         with self._database.read() as connection:
             return _find(connection, tables.alarms.c.open_identity == identity)
 
-    def list_alarms(self, *, only_open: bool = False, most: int = 100) -> list[AlarmRecord]:
-        """Give the alarms, the newest first."""
+    def list_alarms(
+        self,
+        *,
+        only_open: bool = False,
+        before: tuple[float, str] | None = None,
+        most: int = 100,
+    ) -> list[AlarmRecord]:
+        """Give the alarms, the newest first; ``before`` is where the page before ended."""
         columns = tables.alarms.c
-        query = select(tables.alarms).order_by(columns.opened.desc(), columns.alarm).limit(most)
+        newest = (columns.opened.desc(), columns.alarm.desc())
+        query = select(tables.alarms).order_by(*newest).limit(most)
+        if before is not None:
+            query = query.where(tuple_(columns.opened, columns.alarm) < tuple_(*before))
         if only_open:
             query = query.where(columns.open_identity.is_not(None))
         with self._database.read() as connection:

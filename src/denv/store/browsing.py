@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from denv.records import Json
+from denv.store.purposes import Purpose
 
 MOST_ROWS = 1000
 """The longest page that is given, whatever was asked for."""
@@ -42,17 +43,25 @@ class RunRow:
     stage_model: str | None
     reference_model: str | None
     release: str | None
+    purpose: Purpose = Purpose.PARITY
 
 
 @dataclass(frozen=True, slots=True)
 class StageRow:
-    """A stage that runs have asked: ``latest`` is the run that was started last."""
+    """A stage that runs have asked: ``latest`` is the run that was started last.
+
+    ``parity_runs`` of its ``runs`` asked all of a suite, the others were looks and golden prompts
+    of rollouts. ``standing`` is the run whose verdict stands: of the parity runs the one that
+    ended last, a cancelled one only where there is no other; None where none has ended.
+    """
 
     stage: str
     url: str
     model: str | None
     latest: RunRow
     runs: int
+    parity_runs: int
+    standing: RunRow | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +110,7 @@ class Browsing(Protocol):
         suite: str | None = None,
         verdict: str | None = None,
         state: str | None = None,
+        purpose: Purpose | None = None,
         before: tuple[float, str] | None = None,
         limit: int = 50,
     ) -> list[RunRow]:
@@ -133,6 +143,9 @@ class Browsing(Protocol):
     def stages(self) -> list[StageRow]:
         """Give the stages that were asked, the one with the newest run first."""
 
+    def standing(self, stage: str) -> RunRow | None:
+        """Give the run whose verdict stands for a stage, or None."""
+
     def measures(
         self,
         *,
@@ -141,6 +154,9 @@ class Browsing(Protocol):
         limit: int = 50,
     ) -> list[MeasureRow]:
         """Give measurements, the newest first."""
+
+    def measured(self, measures: Sequence[str]) -> dict[str, dict[str, Json]]:
+        """Give the documents of those of the named measurements that have ended."""
 
     def suites(self) -> Sequence[SuiteRow]:
         """Give the suites that were run, the one with the newest run first."""

@@ -8,12 +8,22 @@ all, cost nothing: it is in the suite's order, so that a page of any filter is r
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, case, func, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    case,
+    func,
+    literal,
+    select,
+    tuple_,
+)
 
-from denv.records import Json
+from denv.records import Json, Verdict
 from denv.store import tables
 from denv.store.browsing import (
     MOST_ROWS,
@@ -24,6 +34,7 @@ from denv.store.browsing import (
     can_be_kept,
 )
 from denv.store.database import Database
+from denv.store.purposes import Purpose
 from denv.store.tables import NOT_PASSED
 
 _RUNS, _RESULTS, _MEASURES = tables.runs.c, tables.results.c, tables.measures.c
@@ -32,7 +43,7 @@ _BEYOND = 2**31
 
 _RUN_COLUMNS = (
     _RUNS.run, _RUNS.started, _RUNS.finished, _RUNS.state, _RUNS.verdict, _RUNS.stage,
-    _RUNS.settings, _RUNS.notes,
+    _RUNS.settings, _RUNS.notes, _RUNS.purpose,
 )  # fmt: skip
 _MEASURE_COLUMNS = (
     _MEASURES.measure, _MEASURES.instrument, _MEASURES.started, _MEASURES.finished,
@@ -53,6 +64,7 @@ class SqlBrowsing:
         suite: str | None = None,
         verdict: str | None = None,
         state: str | None = None,
+        purpose: Purpose | None = None,
         before: tuple[float, str] | None = None,
         limit: int = 50,
     ) -> list[RunRow]:
@@ -60,6 +72,8 @@ class SqlBrowsing:
         if not _kept(stage, suite, verdict, state, before[1] if before else None):
             return []
         query = runs_query(stage=stage, suite=suite, verdict=verdict, state=state, before=before)
+        if purpose is not None:
+            query = query.where(_RUNS.purpose == purpose.value)
         with self._read() as connection:
             return [_run_row(row) for row in connection.execute(query.limit(_bounded(limit)))]
 
@@ -142,11 +156,30 @@ class SqlBrowsing:
     def stages(self) -> list[StageRow]:
         """Give the stages that were asked, the one with the newest run first."""
         with self._read() as connection:
-            found = connection.execute(_latest_by(_RUNS.stage)).all()
-        rows = [(_run_row(row), row.n) for row in found]
-        return [
-            StageRow(run.stage, run.stage_url, run.stage_model, run, count) for run, count in rows
+            asked = connection.execute(stages_query()).all()
+            names = {name for row in asked for name in (row.latest, row.standing) if name}
+            runs = {run.run: run for run in _runs_by_name(connection, names)}
+        rows = [
+            StageRow(
+                stage=row.stage,
+                url=runs[row.latest].stage_url,
+                model=runs[row.latest].stage_model,
+                latest=runs[row.latest],
+                runs=row.n,
+                parity_runs=row.parity,
+                standing=runs.get(row.standing),
+            )
+            for row in asked
         ]
+        return sorted(rows, key=lambda row: (row.latest.started, row.latest.run), reverse=True)
+
+    def standing(self, stage: str) -> RunRow | None:
+        """Give the run whose verdict stands for a stage, or None."""
+        if not _kept(stage):
+            return None
+        with self._read() as connection:
+            run = connection.scalar(select(_standing(literal(stage))))
+        return None if run is None else self.run(run)
 
     def measures(
         self,
@@ -164,6 +197,15 @@ class SqlBrowsing:
         query = _newest(query, _MEASURES.started, _MEASURES.measure, before)
         with self._read() as connection:
             return [_measure_row(row) for row in connection.execute(query.limit(_bounded(limit)))]
+
+    def measured(self, measures: Sequence[str]) -> dict[str, dict[str, Json]]:
+        """Give the documents of those of the named measurements that have ended."""
+        names = [name for name in measures if can_be_kept(name)][:MOST_ROWS]
+        query = select(_MEASURES.measure, _MEASURES.document).where(
+            _MEASURES.measure.in_(names), _MEASURES.document.is_not(None)
+        )
+        with self._read() as connection:
+            return {row.measure: json.loads(row.document) for row in connection.execute(query)}
 
     def suites(self) -> list[SuiteRow]:
         """Give the suites that were run, the one with the newest run first."""
@@ -252,6 +294,54 @@ def not_passed_counts_query(run: str) -> Select[Any]:
     )
 
 
+def stages_query() -> Select[Any]:
+    """Ask for each stage: how many runs it has, which was started last, and whose verdict stands.
+
+    The counts are of an index alone, and both runs are found at the end of one.
+    """
+    parity = func.sum(case((_RUNS.purpose == Purpose.PARITY.value, 1), else_=0))
+    counted = (
+        select(_RUNS.stage, func.count().label("n"), parity.label("parity"))
+        .where(_RUNS.stage != "")
+        .group_by(_RUNS.stage)
+        .subquery()
+    )
+    own = tables.runs.alias().c
+    latest = (
+        select(own.run)
+        .where(own.stage == counted.c.stage)
+        .order_by(own.started.desc(), own.run.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    return select(counted, latest.label("latest"), _standing(counted.c.stage).label("standing"))
+
+
+def _standing(stage: ColumnElement[str]) -> ColumnElement[str]:
+    """Ask for the parity run of a stage that ended last, a cancelled one where there is no other.
+
+    A failure is not over since somebody has ended the next run.
+    """
+    own = tables.runs.alias().c
+    ended = (
+        select(own.run)
+        .where(own.stage == stage, own.purpose == Purpose.PARITY.value)
+        .where(own.finished.is_not(None), own.verdict.is_not(None))
+        .order_by(own.finished.desc(), own.run.desc())
+        .limit(1)
+    )
+    said = ended.where(own.verdict != Verdict.CANCELLED.value)
+    return func.coalesce(said.scalar_subquery(), ended.scalar_subquery())
+
+
+def _runs_by_name(connection: Connection, names: Collection[str]) -> Iterator[RunRow]:
+    every = sorted(names)
+    for first in range(0, len(every), MOST_ROWS):
+        query: Select[Any] = select(*_RUN_COLUMNS)
+        query = query.where(_RUNS.run.in_(every[first : first + MOST_ROWS]))
+        yield from map(_run_row, connection.execute(query))
+
+
 def _latest_by(column: ColumnElement[str]) -> Select[Any]:
     """Ask for the newest run of each value of a column, and how many runs have that value."""
     ranked = _ranked(column).subquery()
@@ -272,8 +362,8 @@ def _ranked(column: ColumnElement[str]) -> Select[Any]:
     return select(_RUNS.run, place.label("place"), count.label("n")).where(column != "")
 
 
-_PART = case((_RUNS.head.contains('"drawn":', autoescape=True), 1), else_=0)
-"""Whether a run's head says that it asked some cases alone; in a text the quotes are escaped."""
+_PART = case((_RUNS.purpose == Purpose.LOOK.value, 1), else_=0)
+"""Whether a run asked some cases alone."""
 
 
 def _ended_heads() -> Select[Any]:
@@ -313,6 +403,7 @@ def _run_row(row: Row[Any]) -> RunRow:
         stage_model=_model(identity, notes, "stage"),
         reference_model=_model(identity, notes, "reference"),
         release=identity.get("release"),
+        purpose=Purpose(row.purpose),
     )
 
 

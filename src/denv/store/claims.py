@@ -26,8 +26,8 @@ Held = Callable[[], bool]
 class Claims(Protocol):
     """Who holds which run; ``ResumeError`` where another process does."""
 
-    def run(self, run: str) -> AbstractContextManager[Held]:
-        """Hold a run for the length of the block."""
+    def run(self, run: str, *, shared: bool = False) -> AbstractContextManager[Held]:
+        """Hold a run for the length of the block; with ``shared`` beside others that share it."""
 
     def shard(self, run: str, first: int, last: int) -> AbstractContextManager[None]:
         """Hold some cases of a run; others may hold other cases, but nobody the whole run."""
@@ -40,9 +40,9 @@ class FileClaims:
         self._folder = folder
 
     @contextmanager
-    def run(self, run: str) -> Iterator[Held]:
+    def run(self, run: str, *, shared: bool = False) -> Iterator[Held]:
         """Hold a run for the length of the block."""
-        with claimed(self._folder / f"run-{run}.lock", run):
+        with claimed(self._folder / f"run-{run}.lock", run, shared=shared):
             yield lambda: True
 
     @contextmanager
@@ -61,9 +61,9 @@ class AdvisoryClaims:
         self._database = database
 
     @contextmanager
-    def run(self, run: str) -> Iterator[Held]:
+    def run(self, run: str, *, shared: bool = False) -> Iterator[Held]:
         """Hold a run for the length of the block."""
-        with self._connection() as connection, _held(connection, f"run {run}", run):
+        with self._connection() as connection, _held(connection, f"run {run}", run, shared=shared):
             yield lambda: _lives(connection)
 
     @contextmanager

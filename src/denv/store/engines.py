@@ -56,6 +56,8 @@ def postgres_database(url: URL, *, connect_s: int = _CONNECT_S) -> Database:
         The extra is not installed, or an option of the URL is unknown.
     """
     limits = f"-c lock_timeout={LOCK_WAIT_S * 1000} -c idle_in_transaction_session_timeout=600000"
+    # A machine that vanished lets go of what it held within a minute, not within hours.
+    limits += " -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
     try:
         engine = create_engine(
             url,

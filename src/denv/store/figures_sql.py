@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from operator import attrgetter
 
 import orjson
 from sqlalchemy import select
@@ -11,9 +12,10 @@ from sqlalchemy import select
 from denv.records import Json
 from denv.store import tables
 from denv.store.database import Database
-from denv.store.figures import EndedRun
+from denv.store.figures import SPENT, EndedRun
 
 _RUNS = tables.runs.c
+SPENT_COLUMNS = tuple(_RUNS[f"{side}_{what}_tokens"] for side, what in SPENT)
 _PAGE = 500
 """Databases take a bounded number of values in one statement."""
 
@@ -26,15 +28,14 @@ class SqlFigures:
 
     def ended(self, stages: Collection[str], *, since: float = 0.0) -> list[EndedRun]:
         """Give the runs of some stages that have ended since then, in the order of their ends."""
-        columns = (_RUNS.run, _RUNS.stage, _RUNS.verdict, _RUNS.finished)
+        columns = (_RUNS.run, _RUNS.stage, _RUNS.verdict, _RUNS.finished, *SPENT_COLUMNS)
         query = select(*columns).where(_RUNS.verdict.is_not(None), _RUNS.finished >= since)
-        found = []
+        found: list[EndedRun] = []
         with self._read() as connection:
             for page in _pages(stages):
-                found += [
-                    EndedRun(*row) for row in connection.execute(query.where(_RUNS.stage.in_(page)))
-                ]
-        return sorted(found, key=lambda run: (run.finished, run.run))
+                rows = connection.execute(query.where(_RUNS.stage.in_(page))).all()
+                found += map(EndedRun._make, rows)
+        return sorted(found, key=attrgetter("finished"))
 
     def heads(self, runs: Collection[str]) -> dict[str, dict[str, Json]]:
         """Give the reports' heads of some runs by their ids."""

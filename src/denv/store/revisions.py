@@ -16,7 +16,7 @@ from denv.errors import StoreError
 from denv.store import tables
 from denv.store.database import Database
 
-REVISIONS = ("first", "by_start", "run_log", "publications", "tokens", "browsing")
+REVISIONS = ("first", "by_start", "run_log", "publications", "tokens", "browsing", "figures")
 """All forms there have been, the present one last."""
 
 PRESENT = REVISIONS[-1]

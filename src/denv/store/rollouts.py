@@ -124,9 +124,17 @@ class RolloutStore(Protocol):
         """Give a stage's rollout that has not ended, or None."""
 
     def list_rollouts(
-        self, *, stage: str | None = None, active: bool | None = None, most: int = 100
+        self,
+        *,
+        stage: str | None = None,
+        active: bool | None = None,
+        before: tuple[float, str] | None = None,
+        most: int = 100,
     ) -> Sequence[RolloutRecord]:
-        """Give rollouts, the newest first."""
+        """Give rollouts, the newest first.
+
+        ``before`` is the started time and the id of the last one seen.
+        """
 
     def commit_step(self, rollout: str, step: StepCommit) -> bool:
         """Write a decision and all that follows from it at once.

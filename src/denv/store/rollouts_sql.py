@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, tuple_, update
 
 from denv.errors import ActiveRolloutError, OverrideError, StepConflictError, StoreError
 from denv.records import Json
@@ -61,9 +61,14 @@ class SqlRolloutStore:
             return _active(connection, stage)
 
     def list_rollouts(
-        self, *, stage: str | None = None, active: bool | None = None, most: int = 100
+        self,
+        *,
+        stage: str | None = None,
+        active: bool | None = None,
+        before: tuple[float, str] | None = None,
+        most: int = 100,
     ) -> list[RolloutRecord]:
-        """Give rollouts, the newest first."""
+        """Give rollouts, the newest first; ``before`` is where the page before ended."""
         columns = tables.rollouts.c
         query = select(tables.rollouts).order_by(columns.started.desc(), columns.rollout.desc())
         if stage is not None:
@@ -71,6 +76,8 @@ class SqlRolloutStore:
         if active is not None:
             ended = columns.ended
             query = query.where(ended.is_(None) if active else ended.is_not(None))
+        if before is not None:
+            query = query.where(tuple_(columns.started, columns.rollout) < tuple_(*before))
         with self._database.read() as connection:
             return [_rollout(row) for row in connection.execute(query.limit(most))]
 

@@ -11,6 +11,8 @@ from sqlalchemy import Row, delete, insert, select, update
 from denv.records import CaseResult, Exchange, Json, Side
 from denv.store import tables
 from denv.store.database import Database
+from denv.store.figures import spent_of
+from denv.store.figures_sql import SPENT_COLUMNS
 from denv.store.forms import (
     dump,
     exchange_from_text,
@@ -19,6 +21,7 @@ from denv.store.forms import (
     result_to_document,
 )
 from denv.store.protocol import AnswerKey, RunRecord, StoredAnswer
+from denv.store.purposes import purpose_of
 from denv.store.runlog import stage_column
 from denv.store.runlog_sql import add_entry, kept_digest
 
@@ -52,6 +55,8 @@ class SqlRuns:
                     "suite": (identity.get("suite") or {}).get("sha256") or "",
                     "stage": stage_column(identity),
                     "verdict": (record.head or {}).get("verdict"),
+                    "purpose": purpose_of(record.settings).value,
+                    **_spent(record.head or {}),
                 },
             )
 
@@ -85,6 +90,7 @@ class SqlRuns:
         values["notes"] = None if notes is None else dump(notes)
         values["head"] = None if head is None else dump(head)
         values["verdict"] = None if head is None else head.get("verdict")
+        values |= {} if head is None else _spent(head)
         given = {name: value for name, value in values.items() if value is not None}
         changed = update(tables.runs).where(tables.runs.c.run == run).values(given)
         if head is None:
@@ -205,6 +211,11 @@ class SqlRuns:
                 ).all()
                 found |= {row.cache_key: _stored_answer(row) for row in rows}
         return found
+
+
+def _spent(head: Mapping[str, Json]) -> dict[str, int | None]:
+    """Give the columns of the tokens that a head counts."""
+    return {c.name: n for c, n in zip(SPENT_COLUMNS, spent_of(head), strict=True)}
 
 
 def _answer_row(run: str, answer: StoredAnswer) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, insert, select, tuple_, update
 
 from denv.errors import ScheduleExistsError
 from denv.records import Json
@@ -88,9 +88,17 @@ class SqlScheduleStore:
         return True
 
     def history(
-        self, schedule: str, *, since: float | None = None, most: int = 1000
+        self,
+        schedule: str,
+        *,
+        since: float | None = None,
+        before: tuple[float, float, str] | None = None,
+        most: int = 1000,
     ) -> list[Firing]:
-        """Give a schedule's latest firings, the oldest of them first."""
+        """Give a schedule's latest firings, the oldest of them first.
+
+        ``before`` is the slot, the time and the kind of the oldest one seen.
+        """
         columns = tables.firings.c
         query = (
             select(tables.firings)
@@ -100,6 +108,10 @@ class SqlScheduleStore:
         )
         if since is not None:
             query = query.where(columns.slot >= since)
+        if before is not None:
+            earlier = tuple_(columns.slot, columns.at) < tuple_(*before[:2])
+            beside = (columns.slot == before[0]) & (columns.at == before[1])
+            query = query.where(earlier | (beside & (columns.kind > before[2])))
         with self._database.read() as connection:
             return [_firing(row) for row in connection.execute(query)][::-1]
 

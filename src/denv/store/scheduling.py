@@ -77,6 +77,14 @@ class ScheduleStore(Protocol):
         """
 
     def history(
-        self, schedule: str, *, since: float | None = None, most: int = 1000
+        self,
+        schedule: str,
+        *,
+        since: float | None = None,
+        before: tuple[float, float, str] | None = None,
+        most: int = 1000,
     ) -> Sequence[Firing]:
-        """Give a schedule's latest firings, the oldest of them first."""
+        """Give a schedule's latest firings, the oldest of them first.
+
+        ``before`` is the slot, the time and the kind of the oldest one seen.
+        """

@@ -18,6 +18,7 @@ from denv.store.engines import database_url, postgres_database, sqlite_database
 from denv.store.figures import Figures
 from denv.store.figures_sql import SqlFigures
 from denv.store.measures_sql import SqlMeasures
+from denv.store.meta_sql import SqlMeta
 from denv.store.publications import PublicationStore
 from denv.store.publications_sql import SqlPublications
 from denv.store.revisions import prepare
@@ -79,6 +80,7 @@ class SqlStore(SqlRuns, SqlMeasures):
         self.log: RunLog = SqlRunLog(database)
         self.browsing: Browsing = SqlBrowsing(database)
         self.figures: Figures = SqlFigures(database)
+        self.meta = SqlMeta(database)
         self.publications: PublicationStore = SqlPublications(database)
         self.tokens: TokenStore = SqlTokens(database)
         self.rollouts: RolloutStore = SqlRolloutStore(database)
@@ -98,9 +100,12 @@ class SqlStore(SqlRuns, SqlMeasures):
                 self._database.replacing(tables.meta), ("tried", os.urandom(8).hex())
             )
 
-    def claim(self, run: str) -> AbstractContextManager[Held]:
-        """Hold a run for the length of the block; ``ResumeError`` where another process does."""
-        return self._claims.run(run)
+    def claim(self, run: str, *, shared: bool = False) -> AbstractContextManager[Held]:
+        """Hold a run for the length of the block; ``ResumeError`` where another process does.
+
+        With ``shared`` others may hold it too that share it, but nobody for himself.
+        """
+        return self._claims.run(run, shared=shared)
 
     def claim_shard(self, run: str, first: int, last: int) -> AbstractContextManager[None]:
         """Hold some cases of a run; others may hold other cases, but nobody the whole run."""

@@ -57,11 +57,29 @@ runs = Table(
     Column("suite", String(64), nullable=False, server_default=""),
     Column("stage", String(64), nullable=False, server_default=""),
     Column("verdict", String(20)),
+    Column("purpose", String(16), nullable=False, server_default="parity"),
+    Column("stage_prompt_tokens", BigInteger),
+    Column("stage_completion_tokens", BigInteger),
+    Column("reference_prompt_tokens", BigInteger),
+    Column("reference_completion_tokens", BigInteger),
 )
 
 Index("runs_by_started", runs.c.started)
 Index("runs_by_stage", runs.c.stage, runs.c.started)
 Index("runs_by_suite", runs.c.suite, runs.c.started)
+# All that metrics count of ended runs, so that no row is read, which a long head makes slow.
+Index(
+    "runs_by_end",
+    runs.c.stage,
+    runs.c.finished,
+    runs.c.purpose,
+    runs.c.verdict,
+    runs.c.run,
+    runs.c.stage_prompt_tokens,
+    runs.c.stage_completion_tokens,
+    runs.c.reference_prompt_tokens,
+    runs.c.reference_completion_tokens,
+)
 
 answers = Table(
     "answers",

@@ -106,8 +106,9 @@ def prunable(
     """Give what retention takes away, the oldest first.
 
     That is what started earlier than ``before`` (Unix s), and more of the oldest until all
-    journals together are no larger than ``most_bytes``. What is still under way, the run that a
-    schedule compares with, and the runs of rollouts that have not ended stay whatever their age.
+    journals together are no larger than ``most_bytes``; what has no journal, as a speed run,
+    would make no room. What is still under way, the run that a schedule compares with, and the
+    runs of rollouts that have not ended stay whatever their age.
     """
     with database.read() as connection:
         kept = _kept(connection)
@@ -116,7 +117,7 @@ def prunable(
     gone = []
     for old in everything:
         too_old = before is not None and old.started < before
-        too_large = most_bytes is not None and total > most_bytes
+        too_large = most_bytes is not None and total > most_bytes and old.size > 0
         if old.name not in kept and (too_old or too_large):
             gone.append(old)
             total -= old.size

@@ -20,7 +20,8 @@ from typing import Any
 from denv.rollout.engine.connection import Connection, connect
 from denv.rollout.engine.worker import WorkerSettings, work
 from denv.serve.app import PageSettings
-from denv.serve.serving import ServeSettings, serve
+from denv.serve.engine import serve_with_engine
+from denv.serve.settings import ServeSettings
 from denv.store import open_store
 from denv.store.alarms_sql import SqlAlarmStore
 from denv.store.rollouts_sql import SqlRolloutStore
@@ -101,7 +102,7 @@ async def be_serve(task: dict[str, Any]) -> None:
     folder = Path(task["folder"])
     pages = PageSettings(host="127.0.0.1", port=0)
     settings = ServeSettings(folder, pages, queue=task["queue"])
-    await serve(settings, stop=_stopped_by_sigterm(), on_ready=lambda _: None)
+    await serve_with_engine(settings, stop=_stopped_by_sigterm(), on_ready=lambda _: None)
 
 
 def _stopped_by_sigterm() -> asyncio.Event:

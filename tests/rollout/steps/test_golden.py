@@ -9,6 +9,7 @@ import pytest
 from denv.errors import UsageError
 from denv.rollout.plan import freeze
 from denv.rollout.steps.golden import GoldenState, run_golden
+from denv.store import Purpose
 from tests import suites
 from tests.stubs import answers
 
@@ -62,6 +63,8 @@ async def test_every_replica_answers_every_prompt(serve, store, plan_of):
     assert (outcome.state, outcome.cases, outcome.note) == (GoldenState.PASSED, (), "")
     assert dict(outcome.runs) == {"a": "step-1-0", "b": "step-1-1"}
     assert len(numbers(first)) == len(numbers(second)) == len(numbers(reference)) == 3
+    kept = {row.run for row in store.browsing.runs(purpose=Purpose.GOLDEN)}
+    assert kept == {"step-1-0", "step-1-1"}  # which are no verdict of a stage
 
 
 async def test_one_wrong_answer_of_one_replica_fails(serve, store, plan_of):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,6 +46,11 @@ class Site:
     invitation: Invitation
     tokens: dict[str, Issued]
 
+    @property
+    def cookie(self) -> str:
+        """The name of a session's cookie over plain HTTP."""
+        return f"denv-{self.store.meta.identity()}"
+
     def browser(self, **options: Any) -> TestClient:
         """Give a browser that nobody is signed in with."""
         given = {"base_url": "http://localhost", "follow_redirects": False, **options}
@@ -68,13 +74,15 @@ class Site:
 def site_of(tmp_path, monkeypatch):
     """Give what makes a site of these settings."""
     monkeypatch.delenv("DENV_DATABASE", raising=False)
-    store = open_store(tmp_path / "home")
     (tmp_path / "releases").mkdir()
+    stores: dict[Path, Any] = {}
 
-    def make(**options: Any) -> Site:
+    def make(home: Path = tmp_path / "home", **options: Any) -> Site:
+        store = stores.setdefault(home, None) or open_store(home)
+        stores[home] = store
         clock = Clock()
         invitation = Invitation(lambda: clock().timestamp())
-        context = ServeContext(store, tmp_path / "home", now=clock)
+        context = ServeContext(store, home, now=clock)
         given = {"host": "127.0.0.1", "port": 0, "releases": tmp_path / "releases", **options}
         app = build_app(
             context, PageSettings(**given), Health({"store": well}), invitation=invitation
@@ -86,7 +94,8 @@ def site_of(tmp_path, monkeypatch):
         return Site(store, app, clock, invitation, tokens)
 
     yield make
-    store.close()
+    for store in stores.values():
+        store.close()
 
 
 async def well() -> bool:

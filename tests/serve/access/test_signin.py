@@ -27,7 +27,7 @@ def test_the_cookie_is_for_this_server_and_no_script(site):
     answer = sign_in(site.browser(), site.tokens["read"].shown, next="/runs?state=running")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/runs?state=running")
     found = re.fullmatch(
-        "denv=([A-Za-z0-9_-]{43}); HttpOnly; Max-Age=43200; Path=/; SameSite=lax",
+        f"{site.cookie}=([A-Za-z0-9_-]{{43}}); HttpOnly; Max-Age=43200; Path=/; SameSite=lax",
         answer.headers["Set-Cookie"],
     )
     assert found is not None
@@ -41,13 +41,32 @@ def test_behind_tls_the_cookie_goes_over_it_alone(site_of):
     site = site_of(behind_tls=True)
     answer = sign_in(site.browser(), site.tokens["read"].shown)
     cookie = answer.headers["Set-Cookie"]
-    assert cookie.startswith("__Host-denv=")
+    assert cookie.startswith(f"__Host-{site.cookie}=")
     assert "; Secure" in cookie
     assert "Domain" not in cookie
     value = cookie.partition("=")[2].partition(";")[0]
     browser = site.browser()
-    assert browser.get("/runs", headers={"Cookie": f"denv={value}"}).status_code == 303
-    assert browser.get("/runs", headers={"Cookie": f"__Host-denv={value}"}).status_code == 200
+    assert browser.get("/runs", headers={"Cookie": f"{site.cookie}={value}"}).status_code == 303
+    assert (
+        browser.get("/runs", headers={"Cookie": f"__Host-{site.cookie}={value}"}).status_code == 200
+    )
+
+
+def test_two_servers_of_one_host_do_not_sign_each_other_out(site_of, tmp_path):
+    """A browser sends a host's cookies to each of its ports: each data folder has its own name.
+
+    Servers of the same data share it, and so does the one that is started again.
+    """
+    first, again, other = site_of(), site_of(), site_of(home=tmp_path / "other")
+    assert first.cookie == again.cookie
+    assert re.fullmatch("denv-[0-9a-f]{8}", first.cookie)
+    browser, _ = first.signed_in("read")
+    elsewhere = other.browser(cookies=browser.cookies)
+    assert sign_in(elsewhere, other.tokens["read"].shown).status_code == 303
+    both = {cookie.name: str(cookie.value) for cookie in elsewhere.cookies.jar}
+    assert both.keys() == {first.cookie, other.cookie}
+    for site in (first, again, other):
+        assert site.browser(cookies=both).get("/runs").status_code == 200
 
 
 def test_wrong_tokens(site):
@@ -88,24 +107,31 @@ def test_a_session_is_new_at_each_sign_in(site):
     """No value that a browser had before, of whomever, is a session after; the old one ends."""
     browser = site.browser()
     planted = "A" * 43
-    browser.cookies.set("denv", planted)
+    browser.cookies.set(site.cookie, planted)
     sign_in(browser, site.tokens["read"].shown)
-    value = browser.cookies.get("denv", domain="localhost.local")
+    value = browser.cookies.get(site.cookie, domain="localhost.local")
     assert value not in {planted, None}
-    assert site.browser().get("/runs", headers={"Cookie": f"denv={planted}"}).status_code == 303
+    assert (
+        site.browser().get("/runs", headers={"Cookie": f"{site.cookie}={planted}"}).status_code
+        == 303
+    )
     again = site.browser()
-    headers = {**HERE, "Cookie": f"denv={value}"}
+    headers = {**HERE, "Cookie": f"{site.cookie}={value}"}
     again.post("/sign-in", data={"token": site.tokens["read"].shown}, headers=headers)
-    assert site.browser().get("/runs", headers={"Cookie": f"denv={value}"}).status_code == 303
+    assert (
+        site.browser().get("/runs", headers={"Cookie": f"{site.cookie}={value}"}).status_code == 303
+    )
 
 
 def test_two_cookies_of_the_name_are_none(site):
     """Where another page of the machine has set a second cookie, nobody is signed in."""
     browser, _ = site.signed_in("run")
-    value = browser.cookies.get("denv")
-    header = {"Cookie": f"denv={value}; denv={'B' * 43}"}
+    value = browser.cookies.get(site.cookie)
+    header = {"Cookie": f"{site.cookie}={value}; {site.cookie}={'B' * 43}"}
     assert site.browser().get("/runs", headers=header).status_code == 303
-    assert site.browser().get("/runs", headers={"Cookie": f"denv={value}"}).status_code == 200
+    assert (
+        site.browser().get("/runs", headers={"Cookie": f"{site.cookie}={value}"}).status_code == 200
+    )
 
 
 def test_a_session_ends_with_its_token(site):
@@ -162,11 +188,13 @@ def test_data_that_cannot_be_written_can_be_read(site, monkeypatch, caplog):
 def test_whoever_signs_out_is_out(site):
     """A reader may; the session is gone from the data, not from the browser alone."""
     browser, secret = site.signed_in("read")
-    value = browser.cookies.get("denv")
+    value = browser.cookies.get(site.cookie)
     answer = browser.post("/sign-out", data={"csrf": secret}, headers=HERE)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in")
-    assert 'denv=""' in answer.headers["Set-Cookie"]
-    assert site.browser().get("/runs", headers={"Cookie": f"denv={value}"}).status_code == 303
+    assert f'{site.cookie}=""' in answer.headers["Set-Cookie"]
+    assert (
+        site.browser().get("/runs", headers={"Cookie": f"{site.cookie}={value}"}).status_code == 303
+    )
     assert browser.get("/sign-out").status_code == 303
 
 

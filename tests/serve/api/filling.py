@@ -7,19 +7,23 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from denv import cli
+from denv.instruments.speed import Speed
 from denv.publish.keys import new_key
 from denv.records import Endpoint
 from denv.release import load_release
 from denv.rollout.schedules.scheduled import fire
 from denv.runner import run_measure
+from denv.runner.benching import run_bench
 from denv.store import RunRecord
 from tests import suites
 from tests.cli.publishing import stage_of
+from tests.instruments.speed.test_live import speaking
 from tests.rollout.schedules import sides
 from tests.runner.test_measuring import Counting
 from tests.serve.pages.playing import Played
 from tests.stubs import StubServer
 
+QUICK = Speed(tokens=12, depths=(60,), levels=(1,))
 UNFINISHED = RunRecord(
     "run-unfinished",
     1.0,
@@ -49,6 +53,9 @@ async def fill(store, home, folder) -> None:
         await run_measure(
             Counting(), stage=Endpoint(stage.url), reference=Endpoint(reference.url), store=store
         )
+        quick = Endpoint((await serve(speaking(pause_s=0.004))).url)
+        benched = await run_bench(QUICK, endpoints={"stage": quick})
+        store.create_measure(benched.record)
         await _schedule(store, folder / "schedule", serve)
     store.create_run(UNFINISHED)
     for name, act in (("failed", Played.fail), ("baking", Played.bake)):

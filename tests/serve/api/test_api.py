@@ -13,10 +13,11 @@ from starlette.testclient import TestClient
 
 from denv.errors import StoreError
 from denv.report.model import validate
+from denv.schemas import schema
 from denv.serve.api import api_app
 from denv.serve.api.application import openapi_document
 from denv.serve.context import ServeContext
-from denv.store import SqlStore
+from denv.store import MeasureRecord, Raise, SqlStore
 from tests.serve.api.conftest import let_in
 
 DESCRIBED = Path(__file__).parents[3] / "docs" / "openapi.json"
@@ -63,6 +64,71 @@ def test_runs_come_in_pages(client):
     assert len(every) == 5
 
 
+@pytest.mark.parametrize("name", ["rollouts", "alarms"])
+def test_other_lists_come_in_pages_too(client, context, name):
+    """Following `next` gives each entry once, as one large page does; those of one time too."""
+    for number in "132":
+        late = Raise(f"o{number}", f"i{number}", "parity-missed", "s", "r", "late", at=5.0)
+        context.store.alarms.raise_alarm(late)
+    every = client.get(f"/{name}?limit=200").json()
+    found: list[dict] = []
+    cursor = None
+    while cursor is not None or not found:
+        given = {"limit": 1, **({"cursor": cursor} if cursor else {})}
+        page = client.get(f"/{name}", params=given).json()
+        found += page[name]
+        cursor = page["next"]
+    assert (found, every["next"]) == (every[name], None)
+    assert len(found) > 1
+    assert "cursor" in reason(client.get(f"/{name}?cursor=x"), 422)
+
+
+def test_the_history_of_a_schedule_comes_in_pages(client):
+    """The latest firings come first, and the page after has those before them."""
+    every = client.get("/schedules/nightly").json()
+    last = client.get("/schedules/nightly?limit=1").json()
+    first = client.get("/schedules/nightly", params={"limit": 1, "cursor": last["next"]}).json()
+    assert first["history"] + last["history"] == every["history"]
+    assert (first["next"], every["next"]) == (None, None)
+
+
+def test_a_stage_says_whose_verdict_stands(client, failed):
+    """That is the last full run that has ended, beside the one that was started last."""
+    found = {each["standing"]["run"]: each for each in client.get("/stages").json()["stages"]
+             if each["standing"]}  # fmt: skip
+    assert found[failed]["standing"]["verdict"] == "fail"
+    assert {each["purpose"] for each in client.get("/runs").json()["runs"]} == {"parity"}
+
+
+def test_gates_say_what_they_admit_and_no_verdict(client, context):
+    """There is no word like a verdict for gates; other instruments admit nothing."""
+    document = {"schema": "denv.parity.gates/1", "admissible": {"equals": True, "tokens": False}}
+    context.store.create_measure(MeasureRecord("g-1", "gates", 1.0, "running", {}, {}))
+    context.store.create_measure(MeasureRecord("g-2", "gates", 2.0, "running", {}, {}))
+    context.store.update_measure("g-1", state="finished", document=document, finished=3.0)
+    found = {each["measure"]: each for each in client.get("/measures").json()["measures"]}
+    assert (found["g-1"]["verdict"], found["g-1"]["admits"]) == (None, ["equals"])
+    assert found["g-2"]["admits"] is None
+    assert {each["admits"] for name, each in found.items() if not name.startswith("g-")} == {None}
+
+
+def test_head_is_get_without_the_body(client, failed):
+    """Status and headers are those of GET, whatever is asked; what has no GET has no HEAD."""
+    for path in (
+        "/runs",
+        f"/runs/{failed}/report.json",
+        "/openapi.json",
+        "/runs/none",
+        "/runs?x=1",
+    ):
+        got, head = client.get(path), client.head(path)
+        assert (head.status_code, head.content) == (got.status_code, b""), path
+        assert head.headers == got.headers, path
+    assert client.head(f"/runs/{failed}/publish").status_code == 405
+    assert client.put("/runs").headers["allow"] == "GET, HEAD"
+    assert client.put(f"/runs/{failed}/publish").headers["allow"] == "POST"
+
+
 def test_a_run_with_its_cases(client, failed):
     """Counts and cases agree with each other, with the report, and with its schema."""
     run = client.get(f"/runs/{failed}").json()
@@ -104,6 +170,15 @@ def test_an_unfinished_run_has_no_report_and_no_verdict(client):
     """What is not known yet is null, not a guess."""
     run = client.get("/runs/run-unfinished").json()
     assert (run["verdict"], run["finished"], run["report"], run["counts"]) == (None, None, None, [])
+
+
+def test_a_speed_run_is_a_measurement_without_verdict(client):
+    """The list has it with a null verdict, the measurement has the document of its schema."""
+    (row,) = client.get("/measures?instrument=speed").json()["measures"]
+    assert (row["verdict"], row["state"], row["stage_model"]) == (None, "finished", "stub")
+    found = client.get(f"/measures/{row['measure']}").json()
+    assert found["document"]["bench"] == row["measure"]
+    Draft202012Validator(schema("speed-1")).validate(found["document"])
 
 
 def test_rollouts_alarms_and_schedules(client):
@@ -151,6 +226,24 @@ def test_a_run_whose_suite_is_gone_is_not_published(client, context, failed):
     finally:
         suite.with_suffix(".moved").rename(suite)
     assert str(suite) in said
+
+
+def test_an_alarm_is_resolved_once(client, context):
+    """By the caller and with a reason, which stand with it; each sink is owed the news."""
+    (alarm,) = [a for a in client.get("/alarms").json()["alarms"] if a["kind"] == "parity-fail"]
+    where = f"/alarms/{alarm['alarm']}/resolve"
+    assert reason(client.post(where, json={}), 422)
+    answer = client.post(where, json={"reason": "the driver\nwas at fault"})
+    assert answer.status_code == 200, answer.text
+    resolved = answer.json()
+    assert resolved["resolved_by"] == r"ann: the driver\nwas at fault"
+    assert resolved == client.get(f"/alarms/{alarm['alarm']}").json()
+    told = [(each["action"], each["state"]) for each in resolved["deliveries"]]
+    assert told.count(("resolve", "waiting")) == len(alarm["deliveries"])
+    assert "resolved already" in reason(client.post(where, json={"reason": "again"}), 409)
+    assert context.store.alarms.get_alarm(alarm["alarm"]).resolved_by == resolved["resolved_by"]
+    for name in ("absent", "%00", "%ED%A0%80"):
+        assert reason(client.post(f"/alarms/{name}/resolve", json={"reason": "x"}), 404)
 
 
 def test_an_override_is_by_the_caller(client, context):

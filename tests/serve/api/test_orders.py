@@ -86,7 +86,7 @@ async def test_rollouts_obey_the_api(folder, tmp_path):  # noqa: F811
 async def test_schedules_obey_and_their_run_is_published(folder, tmp_path):  # noqa: F811
     """A schedule rests, goes on and runs now, by the API and by forms; its run is published.
 
-    The alarm of another run is resolved by a form, and its sink is told.
+    The alarm of another run is resolved by a form, that of a third by the API: sinks are told.
     """
     async with served(folder, tmp_path) as (api, store, releases, found):
         words = ("parity", "schedule", "add", "s", "--release", releases.write(), "--every", "24h")
@@ -114,6 +114,7 @@ async def test_schedules_obey_and_their_run_is_published(folder, tmp_path):  # n
         assert "taken back already" in again["reason"]
 
         releases.stage.wrong = True
+        await asyncio.sleep(1)  # one run a second may be asked for by hand
         await told(api, "/schedules/s/trigger")
         alarm, *_ = await until(lambda: store.alarms.list_alarms(only_open=True))
         await until(lambda: (alarm.kind, "fire") in releases.told())
@@ -122,3 +123,10 @@ async def test_schedules_obey_and_their_run_is_published(folder, tmp_path):  # n
             path = f"/alarms/{alarm.alarm}/resolve"
             assert (await pressed(browser, found.pages, path, reason="seen")).status_code == 303
         await until(lambda: (alarm.kind, "resolve") in releases.told())
+
+        await told(api, "/schedules/s/trigger")
+        again, *_ = await until(lambda: store.alarms.list_alarms(only_open=True))
+        before = releases.told().count((again.kind, "resolve"))
+        resolved = await told(api, f"/alarms/{again.alarm}/resolve", 200, reason="seen too")
+        assert resolved["resolved_by"] == "ann: seen too"
+        await until(lambda: releases.told().count((again.kind, "resolve")) > before)

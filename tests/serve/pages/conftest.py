@@ -27,9 +27,11 @@ class Furnished:
     def paths(self) -> dict[str, str]:
         """Give a path of each kind of page."""
         ids = self.ids
-        measures = ("gates", "tokens", "answers", "derivations", "all", "sentinel", "stopped")
+        measures = ("gates", "tokens", "answers", "derivations", "all", "sentinel", "speed",
+                    "stopped")  # fmt: skip
         return {
             "measures": "/measurements",
+            "speeds": "/measurements?instrument=speed",
             **{name: f"/measurements/{ids[name]}" for name in measures},
             "rollouts": "/rollouts",
             "rollout": f"/rollouts/{ids['running']}",

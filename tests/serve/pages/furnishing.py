@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from denv.instruments.admission import GATES_SCHEMA
 from denv.publish.keys import load_signer, new_key
 from denv.publish.serving import publish
 from denv.rollout.schedules.detecting import Counted, Detectors
@@ -25,6 +26,8 @@ from denv.store import (
     RunRecord,
     ScheduleRecord,
 )
+from tests.instruments.speed.scripted import Machine
+from tests.instruments.speed.test_report import document as speed_document
 from tests.publish import samples as public
 from tests.report import samples
 from tests.report.pages import all_document, gates_document, tokens_document
@@ -43,6 +46,7 @@ def furnish(store: Any, folder: Any) -> dict[str, str]:
     ids = {"running": rollouts(store, folder)}
     for number, (name, document) in enumerate(DOCUMENTS.items()):
         ids[name] = measure(store, name, document(), started=BEGAN - 3600 * number)
+    ids["speed"] = speed(store, speed_document(MACHINES), started=BEGAN - 3600 * len(DOCUMENTS))
     ids["stopped"] = "tokens-stopped"
     store.create_measure(
         MeasureRecord("tokens-stopped", "tokens", BEGAN - 9e4, "stopped", settings(), {})
@@ -75,6 +79,16 @@ def measure(store: Any, name: str, document: Mapping[str, Any], *, started: floa
     return measure
 
 
+def speed(store: Any, document: Mapping[str, Any], *, started: float) -> str:
+    """Keep a speed run, which comes into the data once it has ended."""
+    bench: str = document["bench"]
+    asked = {"instrument": document["settings"], "stage": settings()["stage"]}
+    store.create_measure(
+        MeasureRecord(bench, "speed", started, "finished", asked, {}, document, started + 60)
+    )
+    return bench
+
+
 def sentinel() -> dict[str, Any]:
     """Give a look that asks for a full run."""
     head = {k: tokens_document()[k] for k in ("denv", "stage", "reference", "started", "spent")}
@@ -90,13 +104,16 @@ def sentinel() -> dict[str, Any]:
 
 
 DOCUMENTS: Mapping[str, Any] = {
-    "gates": gates_document,
+    "gates": lambda: {"schema": GATES_SCHEMA, **gates_document()},
     "tokens": tokens_document,
     "answers": lambda: measured("answers"),
     "derivations": lambda: measured("derivations"),
     "all": all_document,
     "sentinel": sentinel,
 }
+
+
+MACHINES = {"stage": Machine(), "reference": Machine(evaluation_s=0.01)}
 
 
 def rollouts(store: Any, folder: Any) -> str:

@@ -79,7 +79,10 @@ def open_page(browser, address):
 @pytest.mark.parametrize("name", PAGES)
 def test_everybody_can_use_it(open_page, name):
     """Axe finds nothing, with all unfolded; the page is no wider than the window."""
-    page = open_page(PAGES[name])
+    check_everybody(open_page(PAGES[name]))
+
+
+def check_everybody(page):
     page.eval_on_selector_all("details", UNFOLD)
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 800})
@@ -88,6 +91,20 @@ def test_everybody_can_use_it(open_page, name):
             found = Axe().run(page)
             assert found.response["violations"] == [], found.generate_report()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+MEASUREMENTS = ("measures", "speeds", "speed", "gates", "sentinel", "tokens")
+
+
+@pytest.mark.parametrize("name", MEASUREMENTS)
+def test_everybody_can_use_measurements(open_page, furnished, name):
+    """So it is with measurements, and each of their pictures is drawn."""
+    with served(app_of(furnished.context, Someone())) as there:
+        page = open_page(furnished.paths[name], at=there)
+        check_everybody(page)
+        drawn = page.locator("img.picture")
+        for number in range(drawn.count()):
+            expect(drawn.nth(number)).not_to_have_js_property("naturalWidth", 0)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

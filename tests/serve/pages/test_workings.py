@@ -9,15 +9,17 @@ from itertools import pairwise
 import pytest
 
 from denv.store import Firing, MeasureRecord, Raise, ScheduleRecord
+from tests.instruments.speed.test_report import document as speed_document
 from tests.instruments.tokens.test_report import Page
 from tests.report.samples import HOSTILE
-from tests.serve.pages.furnishing import sentinel, settings
+from tests.serve.pages.furnishing import sentinel, settings, speed
 from tests.serve.pages.playing import BEGAN, Played
 
 NAMES = (
-    "measures", "gates", "tokens", "answers", "derivations", "all", "sentinel", "stopped",
-    "rollouts", "rollout", "failed", "rollback", "alarms", "alarm", "schedules", "schedule",
-    "fresh", "resting", "pause", "suites", "suite", "published", "publication", "publish",
+    "measures", "gates", "tokens", "answers", "derivations", "all", "sentinel", "speed", "speeds",
+    "stopped", "rollouts", "rollout", "failed", "rollback", "alarms", "alarm", "schedules",
+    "schedule", "fresh", "resting", "pause", "suites", "suite", "published", "publication",
+    "publish",
 )  # fmt: skip
 WITH_ACTIONS = (
     "rollout", "failed", "rollback", "alarm", "schedule", "resting", "pause", "published",
@@ -160,6 +162,45 @@ def test_lists_go_on_where_they_ended(context, asked):
     assert seen == [f"m-{number:03d}" for number in range(119, -1, -1)]
 
 
+def words_of(html):
+    """Give what stands in the main part of a page."""
+    main = html[html.index("<main") : html.index("</main")]
+    return " ".join(re.sub(r"<[^>]*>", " ", main).split())
+
+
+def test_the_list_says_what_measurements_without_verdict_came_to(read):
+    """Gates have their word with what they admit, sentinels why, speed its figures and no badge."""
+    rows = re.findall(r'<tr><th scope="row">.*?</tr>', read("measures").text, re.DOTALL)
+    found = {re.sub("<[^>]*>", "", row.split("</th>")[0]).split("-")[0]: row for row in rows}
+    assert "fail</span> <span" in found["gates"]
+    assert re.search("(all but|only|none|text only|all admitted)", found["gates"])
+    assert "the stage fails the golden prompt number-7" in found["sentinel"]
+    assert "stage 50.0, reference 100.0 tokens/s at depth 300" in found["speed"]
+    assert "badge" not in found["speed"]
+
+
+@pytest.mark.parametrize("name", ["speed", "speeds"])
+def test_runs_of_different_days_are_not_offered_as_a_trend(read, name):
+    """Page and list say that one run's columns alone compare, and how two builds are compared."""
+    words = words_of(read(name).text)
+    assert "Runs of different times do not" in words
+    assert "the old one as --reference" in words
+
+
+def test_a_speed_run_has_its_figures_and_pictures_and_no_verdict(read):
+    """Medians with their range, two pictures, servers with what they spent; no badge, no alarm."""
+    html = read("speed").text
+    words = words_of(html)
+    assert "50.0 (50.0–50.0)" in words
+    assert "100.0 (100.0–100.0)" in words
+    assert html.count('<img class="picture"') == 2
+    assert 'alt="Tokens per second by context depth: stage: 50.0 at 300' in html
+    assert "completion tokens" in words
+    assert 'class="badge' not in html
+    assert 'class="verdict' not in html
+    assert "--resume" not in html
+
+
 # ---------------------------------------------------------------- hostile texts
 
 
@@ -184,11 +225,26 @@ def hostile(context, tmp_path):
     document["stage"] = {**document["stage"], "model": bad, "url": bad}
     store.create_measure(MeasureRecord("m", "sentinel", BEGAN, "running", settings(), {}))
     store.update_measure("m", state="finished", document=document, finished=BEGAN)
+    quick = json.loads(json.dumps(speed_document()))
+    quick["servers"] = {bad: {**quick["servers"]["stage"], "model": bad, "url": bad}}
+    quick |= {"bench": "s", "notes": [bad], "spent": {bad: quick["spent"]["stage"]}}
+    quick["depths"][0]["cells"][0]["server"] = bad
+    quick["depths"][0]["servers"][0]["reason"] = bad
+    speed(store, quick, started=BEGAN)
     return context
 
 
 @pytest.mark.parametrize(
-    "path", ["/alarms", "/alarms/ID", "/schedules", "/schedules/s", "/measurements/m"]
+    "path",
+    [
+        "/alarms",
+        "/alarms/ID",
+        "/schedules",
+        "/schedules/s",
+        "/measurements",
+        "/measurements/m",
+        "/measurements/s",
+    ],
 )
 def test_hostile_texts_do_not_act(hostile, asked, path):
     """Markup is escaped, controls and turns of direction are shown as codes."""

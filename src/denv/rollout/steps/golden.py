@@ -14,7 +14,8 @@ from denv.report import Report
 from denv.rollout.plan import Plan
 from denv.rollout.sides import PlannedReplica
 from denv.runner import Settings, close_shards, open_shards, run_shard
-from denv.store import Store
+from denv.store import Purpose, Store
+from denv.store.purposes import OPTION
 from denv.suite import Suite
 
 MAX_NAMED = 20
@@ -152,6 +153,7 @@ def _settings(plan: Plan, suite: Suite, *, since_s: float | None) -> Settings:
         ),
         repeats=1,
         max_age_s=max(ages, default=None),
+        options={**base.options, OPTION: Purpose.GOLDEN.value},
     )
 
 

@@ -46,10 +46,14 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Callers:
-    """Finds who asks; ``secure`` says that browsers reach the pages by TLS."""
+    """Finds who asks; ``secure`` says that browsers reach the pages by TLS.
+
+    ``data`` tells the data from others: browsers send a host's cookies to each of its ports.
+    """
 
     store: TokenStore
     now: Callable[[], float]
+    data: str
     secure: bool = False
     _tried: dict[bytes, float] = field(default_factory=dict, repr=False)
     _writing: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
@@ -57,7 +61,7 @@ class Callers:
     @property
     def cookie(self) -> str:
         """Name the cookie; what begins with ``__Host-`` no other host and no plain HTTP can set."""
-        return "__Host-denv" if self.secure else "denv"
+        return f"__Host-denv-{self.data}" if self.secure else f"denv-{self.data}"
 
     async def find(self, headers: Headers) -> Caller | None:
         """Tell who sends a request; what shows a wrong token is nobody, cookie or not."""

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from denv.errors import StoreError
 from denv.report.text import escaped, line, without_surrogates
 from denv.serve.actions import ActionError
+from denv.serve.api.heads import with_head
 from denv.serve.api.models import Problem
 
 MOST_FAULTS = 3
@@ -78,7 +79,10 @@ def add_handlers(app: Starlette) -> None:
 
     async def http(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101
-        return problem(error.status_code, str(error.detail), error.headers)
+        headers = dict(error.headers or {})
+        if "Allow" in headers:
+            headers["Allow"] = with_head(headers["Allow"])
+        return problem(error.status_code, str(error.detail), headers)
 
     async def action(_: Request, error: Exception) -> Response:
         assert isinstance(error, ActionError)  # noqa: S101

@@ -12,23 +12,28 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from denv.report.model import schema
 from denv.serve.api import measures, publications, reports, rollouts, runs, schedules
 from denv.serve.api.answers import PROBLEMS, StrictResponse, add_handlers
+from denv.serve.api.heads import AnswersHead
 from denv.serve.api.parameters import refuse_repeats
 from denv.serve.context import ServeContext
 
 MOST_BODY = 64 * 1024
 PREFIX = "/api/v1"
-SESSION_COOKIE = "denv"
+SESSION_COOKIE = "denv-00000000"
+"""What the document names where it is of no server: the digits are those of its data."""
 
 _ABOUT = (
     "Runs, measurements, rollouts, schedules, alarms and public reports of a denv data folder. "
     "Reading needs a token of role `read`, every POST one of role `run`. Every error is "
-    '`{"reason": "..."}`.'
+    '`{"reason": "..."}`. Each GET is answered to HEAD too, without the body.'
 )
 _REFERENCES = {"#/$defs/": "#/components/schemas/report."}
 
 
-def api_app(context: ServeContext) -> FastAPI:
-    """Make the API of a data folder; who may ask is decided before a request comes here."""
+def api_app(context: ServeContext, *, cookie: str = SESSION_COOKIE) -> FastAPI:
+    """Make the API of a data folder; who may ask is decided before a request comes here.
+
+    ``cookie`` is the name of a session's cookie, which the document tells.
+    """
     app = FastAPI(
         title="denv parity",
         version="1",
@@ -50,7 +55,8 @@ def api_app(context: ServeContext) -> FastAPI:
     add_handlers(app)
     app.add_middleware(BoundedBody)
     described = app.openapi
-    app.openapi = lambda: _completed(app, described())  # type: ignore[method-assign]
+    app.add_middleware(AnswersHead)
+    app.openapi = lambda: _completed(described(), cookie)  # type: ignore[method-assign]
     return app
 
 
@@ -81,7 +87,7 @@ class BoundedBody:
         await self._app(scope, counted, send)
 
 
-def _completed(app: FastAPI, document: dict[str, Any]) -> dict[str, Any]:
+def _completed(document: dict[str, Any], cookie: str) -> dict[str, Any]:
     """Add the forms of reports, and how a caller is known."""
     components = document.setdefault("components", {})
     if "securitySchemes" in components:
@@ -91,9 +97,10 @@ def _completed(app: FastAPI, document: dict[str, Any]) -> dict[str, Any]:
         "session": {
             "type": "apiKey",
             "in": "cookie",
-            "name": SESSION_COOKIE,
-            "description": "A signed-in session, `__Host-denv` behind TLS; a POST needs its CSRF "
-            "token as X-CSRF-Token too.",
+            "name": cookie,
+            "description": "A signed-in session; the name ends in eight digits that belong to the "
+            "data, and begins with `__Host-` behind TLS. A POST needs its CSRF token as "
+            "X-CSRF-Token too.",
         },
     }
     document["security"] = [{"bearer": []}, {"session": []}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -16,13 +17,17 @@ from denv.serve.api.parameters import ByTime, Context, Name, after
 from denv.store import MeasureRow, can_be_kept
 
 router = APIRouter(tags=["measurements"])
+GATES = "gates"
+"""The instrument that gives no verdict, but what others may be asked."""
 
 
 class MeasureFilters(ByTime):
     """Which measurements are listed."""
 
     instrument: str | None = Field(
-        default=None, max_length=40, description="gates, tokens, answers, derivations, all"
+        default=None,
+        max_length=40,
+        description="gates, tokens, answers, derivations, all, sentinel, speed",
     )
 
 
@@ -34,7 +39,11 @@ def list_measures(context: Context, given: Annotated[MeasureFilters, Query()]) -
     )
     page = rows[: given.limit]
     more = after(page[-1].started, page[-1].measure) if len(rows) > len(page) else None
-    return Measures(measures=[_measure(each) for each in page], next=more)
+    gates = [each.measure for each in page if each.instrument == GATES]
+    documents = context.store.browsing.measured(gates)
+    return Measures(
+        measures=[_measure(each, documents.get(each.measure)) for each in page], next=more
+    )
 
 
 @router.get("/measures/{measure}", response_model=MeasureDetail)
@@ -53,6 +62,9 @@ def show_measure(context: Context, measure: Name) -> Any:
     )
 
 
-def _measure(row: MeasureRow) -> Measure:
+def _measure(row: MeasureRow, gates: Mapping[str, Any] | None) -> Measure:
     times = {"started": iso(row.started), "finished": iso(row.finished)}
-    return Measure(**{**plain(asdict(row)), **times})
+    admits = None
+    if gates is not None:
+        admits = [plain(name) for name, may in gates["admissible"].items() if may]
+    return Measure(**{**plain(asdict(row)), **times, "admits": admits})

@@ -63,7 +63,11 @@ class Problem(Model):
 
 
 class Run(Model):
-    """A run in a list; `stage` is the digest of the stage's URL and model."""
+    """A run in a list; `stage` is the digest of the stage's URL and model.
+
+    `purpose` is `parity` where it asks all of a suite; `look` (some cases that were drawn) and
+    `golden` (golden prompts) are parts of a rollout.
+    """
 
     run: str
     started: Time
@@ -78,6 +82,7 @@ class Run(Model):
     stage_model: str | None
     reference_model: str | None
     release: str | None
+    purpose: str
 
 
 class Runs(Model):
@@ -110,13 +115,18 @@ class Cases(Model):
 
 
 class Stage(Model):
-    """A stage that runs have asked."""
+    """A stage that runs have asked.
+
+    `latest` is the run that was started last. `standing` is the one whose verdict stands: the
+    last full parity run that has ended, a cancelled one only where there is no other.
+    """
 
     stage: str
     url: str
     model: str | None
     runs: int
     latest: Run
+    standing: Run | None
 
 
 class Stages(Model):
@@ -150,7 +160,10 @@ class Suites(Model):
 
 
 class Measure(Model):
-    """A measurement in a list."""
+    """A measurement in a list; gates, sentinels and speed runs have no `verdict`.
+
+    `admits` is what gates let be measured, null for other instruments and until they have ended.
+    """
 
     measure: str
     instrument: str
@@ -158,6 +171,7 @@ class Measure(Model):
     finished: Time | None
     state: str
     verdict: str | None
+    admits: list[str] | None
     stage: str
     stage_url: str
     stage_model: str | None
@@ -172,7 +186,7 @@ class Measures(Model):
 
 
 class MeasureDetail(Model):
-    """A measurement; `document` is what `denv measure --json` writes, null until it has ended."""
+    """A measurement; `document` is what its command's `--json` writes, null until it has ended."""
 
     measure: str
     instrument: str
@@ -199,9 +213,10 @@ class Rollout(Model):
 
 
 class Rollouts(Model):
-    """The newest rollouts, the newest first."""
+    """A page of rollouts, the newest first."""
 
     rollouts: list[Rollout]
+    next: Cursor
 
 
 class Bake(Model):
@@ -301,9 +316,10 @@ class Alarm(Model):
 
 
 class Alarms(Model):
-    """The newest alarms, the newest first."""
+    """A page of alarms, the newest first."""
 
     alarms: list[Alarm]
+    next: Cursor
 
 
 # ---------------------------------------------------------------- schedules
@@ -339,6 +355,12 @@ class Schedule(Model):
     detectors: Document | None
     drift: Document | None
     history: list[Document]
+
+
+class ScheduleDetail(Schedule):
+    """A schedule with a page of its firings; `drift` is that of the latest one among them."""
+
+    next: Cursor
 
 
 class Schedules(Model):

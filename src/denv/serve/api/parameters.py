@@ -13,6 +13,7 @@ from denv.serve.context import ServeContext
 MOST_LISTED = 200
 _TIME_AND_NAME = r"^[0-9]{1,12}(\.[0-9]{1,12})?~[A-Za-z0-9._-]{1,64}$"
 _INDEX = r"^[0-9]{1,9}$"
+_SLOT = r"^[0-9]{1,12}(\.[0-9]{1,12})?~[0-9]{1,12}(\.[0-9]{1,12})?~[a-z-]{1,16}$"
 _NEXT = "The `next` of the page before."
 
 Name = Annotated[str, Path(description="Its id, or its name.")]
@@ -49,6 +50,20 @@ class ByIndex(Filters):
     def after(self) -> int:
         """Where the page before ended; -1 is before the first."""
         return -1 if self.cursor is None else int(self.cursor)
+
+
+class BySlot(Filters):
+    """Parameters of a list of firings that comes in pages."""
+
+    cursor: str | None = Field(default=None, pattern=_SLOT, description=_NEXT)
+
+    @property
+    def before(self) -> tuple[float, float, str] | None:
+        """Where the page before ended."""
+        if self.cursor is None:
+            return None
+        slot, at, kind = self.cursor.split("~")
+        return float(slot), float(at), kind
 
 
 def after(at: float, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -22,21 +23,23 @@ from denv.serve.api.models import (
     Rollouts,
     Told,
 )
-from denv.serve.api.parameters import Caller, Context, Filters, Name
-from denv.store import can_be_kept
+from denv.serve.api.parameters import ByTime, Caller, Context, Name, after
+from denv.serve.context import ServeContext
+from denv.serve.resolving import resolve_alarm
+from denv.store import AlarmRecord, can_be_kept
 
 router = APIRouter()
 _ORDER: dict[str, Any] = {"response_model": Told, "status_code": 202, "responses": CONFLICT}
 
 
-class RolloutFilters(Filters):
+class RolloutFilters(ByTime):
     """Which rollouts are listed."""
 
     stage: str | None = Field(default=None, max_length=2048, description="A stage's URL.")
     active: bool | None = Field(default=None, description="Those that have not ended, or have.")
 
 
-class AlarmFilters(Filters):
+class AlarmFilters(ByTime):
     """Which alarms are listed."""
 
     open: bool = Field(default=False, description="Only those that are not resolved.")
@@ -44,13 +47,15 @@ class AlarmFilters(Filters):
 
 @router.get("/rollouts", response_model=Rollouts, tags=["rollouts"])
 def list_rollouts(context: Context, given: Annotated[RolloutFilters, Query()]) -> Any:
-    """Give the newest rollouts."""
+    """Give a page of rollouts, the newest first."""
     if given.stage is not None and not can_be_kept(given.stage):
-        return {"rollouts": []}
+        return {"rollouts": [], "next": None}
     found = context.store.rollouts.list_rollouts(
-        stage=given.stage, active=given.active, most=given.limit
+        stage=given.stage, active=given.active, before=given.before, most=given.limit + 1
     )
-    return {"rollouts": [plain(summary_of(record)) for record in found]}
+    page = found[: given.limit]
+    more = after(page[-1].started, page[-1].rollout) if len(found) > len(page) else None
+    return {"rollouts": [plain(summary_of(record)) for record in page], "next": more}
 
 
 @router.get("/rollouts/{rollout}", response_model=RolloutDetail, tags=["rollouts"])
@@ -92,19 +97,29 @@ async def override(context: Context, caller: Caller, rollout: Name, given: Becau
 
 @router.get("/alarms", response_model=Alarms, tags=["alarms"])
 def list_alarms(context: Context, given: Annotated[AlarmFilters, Query()]) -> Any:
-    """Give the newest alarms, with what each sink was told."""
+    """Give a page of alarms, the newest first, with what each sink was told."""
     alarms = context.store.alarms
-    found = alarms.list_alarms(only_open=given.open, most=given.limit)
-    return {
-        "alarms": [plain(alarm_document(each, alarms.deliveries(each.alarm))) for each in found]
-    }
+    found = alarms.list_alarms(only_open=given.open, before=given.before, most=given.limit + 1)
+    page = found[: given.limit]
+    more = after(page[-1].opened, page[-1].alarm) if len(found) > len(page) else None
+    return {"alarms": [_alarm(context, each) for each in page], "next": more}
 
 
 @router.get("/alarms/{alarm}", response_model=Alarm, tags=["alarms"])
 def show_alarm(context: Context, alarm: Name) -> Any:
     """Give an alarm with what each sink was told."""
-    alarms = context.store.alarms
-    found = alarms.get_alarm(alarm) if can_be_kept(alarm) else None
+    found = context.store.alarms.get_alarm(alarm) if can_be_kept(alarm) else None
     if found is None:
         raise NotThereError(f"there is no alarm {alarm!r}")
-    return plain(alarm_document(found, alarms.deliveries(found.alarm)))
+    return _alarm(context, found)
+
+
+@router.post("/alarms/{alarm}/resolve", response_model=Alarm, responses=CONFLICT, tags=["alarms"])
+async def resolve(context: Context, caller: Caller, alarm: Name, given: Because) -> Any:
+    """Resolve an open alarm; its sinks are told that it is over."""
+    resolved = await resolve_alarm(context, alarm, by=caller, reason=given.reason)
+    return await asyncio.to_thread(_alarm, context, resolved)
+
+
+def _alarm(context: ServeContext, alarm: AlarmRecord) -> Any:
+    return plain(alarm_document(alarm, context.store.alarms.deliveries(alarm.alarm)))

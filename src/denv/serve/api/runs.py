@@ -60,6 +60,7 @@ def list_stages(context: Context) -> Any:
                 model=plain(each.model),
                 runs=each.runs,
                 latest=_run(each.latest),
+                standing=None if each.standing is None else _run(each.standing),
             )
             for each in found
         ]
@@ -139,4 +140,4 @@ def _known(context: ServeContext, run: str) -> RunRow:
 
 def _run(row: RunRow) -> Run:
     times = {"started": iso(row.started), "finished": iso(row.finished)}
-    return Run(**{**plain(asdict(row)), **times})
+    return Run(**{**plain(asdict(row)), **times, "purpose": row.purpose.value})

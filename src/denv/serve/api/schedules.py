@@ -12,8 +12,15 @@ from denv.rollout.schedules.documents import document_of
 from denv.serve import actions
 from denv.serve.actions import NotThereError
 from denv.serve.api.answers import CONFLICT, plain
-from denv.serve.api.models import Because, Nothing, Schedule, Schedules, Told, Trigger
-from denv.serve.api.parameters import Context, Filters, Name
+from denv.serve.api.models import (
+    Because,
+    Nothing,
+    ScheduleDetail,
+    Schedules,
+    Told,
+    Trigger,
+)
+from denv.serve.api.parameters import BySlot, Context, Name
 from denv.serve.context import ServeContext
 from denv.store import can_be_kept
 
@@ -40,16 +47,20 @@ def list_schedules(context: Context) -> Any:
     }
 
 
-@router.get("/schedules/{name}", response_model=Schedule)
-async def show_schedule(context: Context, name: Name, given: Annotated[Filters, Query()]) -> Any:
-    """Give a schedule with its latest firings and its next times."""
+@router.get("/schedules/{name}", response_model=ScheduleDetail)
+async def show_schedule(context: Context, name: Name, given: Annotated[BySlot, Query()]) -> Any:
+    """Give a schedule with a page of its firings, the latest at first, and its next times."""
     schedules = context.store.schedules
     record = await asyncio.to_thread(schedules.get_schedule, name) if can_be_kept(name) else None
     if record is None:
         raise NotThereError(f"there is no schedule {name!r}")
-    history = await asyncio.to_thread(lambda: schedules.history(name, most=given.limit))
+    found = await asyncio.to_thread(
+        lambda: schedules.history(name, before=given.before, most=given.limit + 1)
+    )
+    page = found[-given.limit :]
+    more = f"{page[0].slot!r}~{page[0].at!r}~{page[0].kind}" if len(found) > len(page) else None
     described, missing = await _described(context, name)
-    return plain(document_of(record, history, described, missing=missing))
+    return {**plain(document_of(record, page, described, missing=missing)), "next": more}
 
 
 async def _described(context: ServeContext, name: str) -> tuple[Described | None, str | None]:

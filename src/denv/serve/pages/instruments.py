@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from denv.records import Json
 from denv.report import measure_all
 from denv.report.measure_page import TONES, Part, Section, Table
-from denv.serve.pages.drawing import DRAWING, with_images
+from denv.report.speed import sections
+from denv.serve.pages.drawing import DRAWING, embedded, with_images
 
 Document = Mapping[str, Json]
+
+SPEED = "speed"
+"""The one instrument that has no verdict on its page either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,11 @@ INSTRUMENTS: Mapping[str, Instrument] = {
         "A schedule's cheap look between its full runs.",
         "denv parity schedule add --sentinel-every 30m",
     ),
+    SPEED: Instrument(
+        "Speed",
+        "How fast is it, by depth, draft length and requests at once? Never part of a verdict.",
+        "denv bench speed",
+    ),
 }
 
 ENDS: Mapping[str, str] = {**TONES, "calm": "pass", "escalate": "inconclusive"}
@@ -80,6 +89,13 @@ def parts_of(instrument: str, document: Document) -> tuple[Part, Sequence[Part]]
         if instrument == "all":
             return measure_all.head(document), [*map(with_images, measure_all.parts(document))]
         return with_images(measure_all.PARTS[instrument](document)), ()
+
+
+def speed_of(document: Document) -> Sequence[Section]:
+    """Give a speed run's figures and notes, each under its heading."""
+    with DRAWING:
+        found = sections(document)
+    return [replace(one, pictures=[embedded(each) for each in one.pictures]) for one in found]
 
 
 def _sentinel(document: Document) -> Part:

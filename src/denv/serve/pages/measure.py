@@ -15,9 +15,18 @@ from starlette.routing import Route
 from denv.client.masking import mask
 from denv.records import Json, Side
 from denv.report.measure_page import Part, settings_of
+from denv.report.speed import COMPARABLE, NO_VERDICT
 from denv.serve.context import ServeContext
 from denv.serve.pages.addresses import name_of
-from denv.serve.pages.instruments import ENDS, INSTRUMENTS, STATES, parts_of, title_of
+from denv.serve.pages.instruments import (
+    ENDS,
+    INSTRUMENTS,
+    SPEED,
+    STATES,
+    parts_of,
+    speed_of,
+    title_of,
+)
 from denv.serve.pages.rendering import render
 from denv.store import MeasureRecord
 
@@ -44,6 +53,8 @@ async def _page(context: ServeContext, request: Request) -> Response:
     record = await asyncio.to_thread(context.store.get_measure, measure)
     if record is None:
         raise HTTPException(404, MISSING)
+    if record.instrument == SPEED and record.document is not None:
+        return await _speed(request, record, record.document)
     shown = await asyncio.to_thread(shown_of, record)
     return render(
         request,
@@ -57,6 +68,24 @@ async def _page(context: ServeContext, request: Request) -> Response:
     )
 
 
+async def _speed(request: Request, record: MeasureRecord, document: Mapping[str, Json]) -> Response:
+    """Show a speed run, which has neither verdict nor sides that are held against each other."""
+    return render(
+        request,
+        "speed.html.j2",
+        record=record,
+        title=title_of(SPEED),
+        says=NO_VERDICT,
+        comparable=COMPARABLE,
+        sections=await asyncio.to_thread(speed_of, document),
+        servers=[
+            _server(server, document["spent"][name], name=name)
+            for name, server in document["servers"].items()
+        ],
+        settings=document["settings"],
+    )
+
+
 def shown_of(record: MeasureRecord) -> Shown | None:
     """Show a measurement's document; None where it has none that this version knows."""
     if record.document is None or record.instrument not in INSTRUMENTS:
@@ -67,6 +96,11 @@ def shown_of(record: MeasureRecord) -> Shown | None:
 
 
 def _side(document: Mapping[str, Json], name: str) -> tuple[str, Sequence[Mapping[str, Json]]]:
+    return _server(document[name], document["spent"][name], name=name)
+
+
+def _server(
+    server: Mapping[str, Json], spent: Mapping[str, Json], *, name: str
+) -> tuple[str, Sequence[Mapping[str, Json]]]:
     """Give a side without what its address may hold of keys, and what was spent on it."""
-    side = document[name]
-    return name, [{**side, "url": mask(str(side["url"]))}, document["spent"][name]]
+    return name, [{**server, "url": mask(str(server["url"]))}, spent]

@@ -25,7 +25,7 @@ CARDS = 24
 """Stages that are shown in full; the others, asked longer ago, are only named."""
 
 LOOKED_AT = 20
-"""Of so many of a stage's latest runs one should have ended; else its verdict is not shown."""
+"""So many of a schedule's latest firings are looked at for what it said of drift."""
 
 MOST_ALARMS, MOST_SCHEDULES, MOST_ROLLOUTS, MOST_RUNNING = 5, 50, 20, 5
 
@@ -44,7 +44,7 @@ class Scheduled:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One stage: its last run that ended, what that found, and what goes on with it."""
+    """One stage: its last full parity run, what that found, and what goes on with it."""
 
     stage: StageRow
     where: str
@@ -67,6 +67,7 @@ class Shown:
 
     cards: Sequence[Card]
     others: Sequence[StageRow]
+    unproven: Sequence[StageRow]
     alarms: Sequence[AlarmRecord]
     rollouts: Sequence[Row]
     running: Sequence[RunRow]
@@ -106,7 +107,8 @@ def _schedules(context: ServeContext) -> list[Fires]:
 
 def _read(context: ServeContext, schedules: Sequence[tuple[Fires, Engine]]) -> Shown:
     store = context.store
-    stages = store.browsing.stages()
+    every = store.browsing.stages()
+    stages = [stage for stage in every if stage.parity_runs]
     rollouts = store.rollouts.list_rollouts(active=True, most=MOST_ROLLOUTS)
     alarms = store.alarms.list_alarms(only_open=True)
     return Shown(
@@ -115,6 +117,7 @@ def _read(context: ServeContext, schedules: Sequence[tuple[Fires, Engine]]) -> S
             for stage in stages[:CARDS]
         ],
         others=stages[CARDS:],
+        unproven=[stage for stage in every if not stage.parity_runs],
         alarms=alarms,
         rollouts=[row_of(each) for each in rollouts],
         running=store.browsing.runs(state="running", limit=MOST_RUNNING),
@@ -130,7 +133,7 @@ def _card(
     rollouts: Sequence[RolloutRecord],
     alarms: Sequence[AlarmRecord],
 ) -> Card:
-    last = trend.last_ended(context, stage.stage)
+    last = stage.standing
     record = None if last is None else context.store.get_run(last.run)
     head = None if record is None else record.head
     return Card(

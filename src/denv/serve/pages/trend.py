@@ -17,13 +17,12 @@ from denv.report.schedule_pictures import Point
 from denv.serve.context import ServeContext
 from denv.serve.pages.addresses import name_of
 from denv.serve.pages.drawing import DRAWING, alone
-from denv.store import RunRow
+from denv.store import Purpose, RunRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 30
-LOOKED_AT = 20
 SIZE = (2.5, 1.2)
 SIZE_PX = (180, 86)
 MISSING = "There is no such stage, or it has no two runs to draw."
@@ -32,15 +31,11 @@ Points = tuple[tuple[float, bool], ...]
 """The pass rate of each run, and whether the run passed."""
 
 
-def last_ended(context: ServeContext, stage: str) -> RunRow | None:
-    """Give the latest run of a stage that has come to an end."""
-    rows = context.store.browsing.runs(stage=stage, limit=LOOKED_AT)
-    return next((row for row in rows if _has_ended(row)), None)
-
-
 def drawn_runs(context: ServeContext, last: RunRow) -> list[RunRow]:
-    """Give the runs that can be set beside a stage's last one, the oldest first."""
-    rows = context.store.browsing.runs(stage=last.stage, suite=last.suite_sha256, limit=MOST)
+    """Give the full runs that can be set beside a stage's last one, the oldest first."""
+    rows = context.store.browsing.runs(
+        stage=last.stage, suite=last.suite_sha256, purpose=Purpose.PARITY, limit=MOST
+    )
     return [row for row in reversed(rows) if _has_ended(row) and row.verdict != "cancelled"]
 
 
@@ -52,7 +47,8 @@ def says(rows: Sequence[RunRow]) -> str:
     """Say what the picture shows, as far as the list of runs tells it."""
     counts = Counter(row.verdict for row in rows)
     verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-    return f"Pass rate of the latest {len(rows)} runs with this suite, the oldest first: {verdicts}"
+    latest = f"the latest {len(rows)} full runs with this suite"
+    return f"Pass rate of {latest}, the oldest first: {verdicts}"
 
 
 async def picture_of(context: ServeContext, request: Request) -> Response:
@@ -63,7 +59,7 @@ async def picture_of(context: ServeContext, request: Request) -> Response:
 
 
 def _picture(context: ServeContext, stage: str) -> bytes:
-    last = last_ended(context, stage)
+    last = context.store.browsing.standing(stage)
     rows = [] if last is None else drawn_runs(context, last)
     points: list[tuple[float, bool]] = []
     for row in rows:
