@@ -6,9 +6,12 @@ BIN := $(VENV)/bin
 # More than there are cores: many tests wait for a process or for a clock.
 WORKERS ?= 3
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -q
+# Python compiles what it needs at its first use; pip would compile all, which takes a minute.
+PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -q --no-compile
+# To collect all other files takes half a minute; tests/conftest.py sees that none is left out.
+SLOW = $(shell grep -rlE 'mark\.slow\b' tests --include='test_*.py')
 
-.PHONY: help demo demo-rollout test test-slow test-vllm check fix bench simulations mutants pins docs clean
+.PHONY: help demo demo-rollout test test-slow test-vllm check fix bench simulations mutants fuzz-api pins docs clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -39,7 +42,7 @@ test: $(VENV)/.dev    ## the tests, real servers included, but those of test-slo
 	$(PYTEST) -m "not slow"
 
 test-slow: $(VENV)/.dev    ## processes killed at every step, long proofs, each page in a browser
-	$(PYTEST) -m "slow and not simulation"
+	$(PYTEST) -m "slow and not simulation" $(SLOW)
 
 test-vllm: $(VENV)/.dev    ## gates and tokens between real vLLM and llama.cpp (2.5 GB, opt-in)
 	DENV_VLLM=$${DENV_VLLM:-1} $(BIN)/pytest -s -v tests/vllm

@@ -37,7 +37,14 @@ def pytest_configure():
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Begin with the files that take long, so that none of them is left for the end."""
+    """Begin with the files that take long, so that none of them is left for the end.
+
+    `make test-slow` finds its files by what stands in them.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    hidden = [str(path) for path in slow if "mark.slow" not in path.read_text("utf-8")]
+    if hidden:
+        raise pytest.UsageError(f"marked slow, but not in the file itself: {', '.join(hidden)}")
     long = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "lab")))}
     items.sort(key=lambda item: item.path not in long and item.path.parent.name != "engine")
 

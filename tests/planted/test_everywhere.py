@@ -309,6 +309,7 @@ async def roll_out_and_read(place: Place, stage: StubServer, reference: StubServ
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 async def test_nothing_planted_is_written(place):
     """What was run, routed, rolled out, published, shown and exported holds no secret."""
     handler = quoting(SECRETS)

@@ -35,7 +35,7 @@ AT = (1, 2, 4, 3, 6, 5, 8, 2, 7, 4, 3, 9)
 
 CONCURRENCY = 8
 
-MARKS = [pytest.mark.slow, pytest.mark.timeout(600), LATE_CANCEL]
+MARKS = [pytest.mark.timeout(600), LATE_CANCEL]
 
 
 @dataclass

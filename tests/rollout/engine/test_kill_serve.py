@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.rollout.engine.killed import MARKS, prepare, run_killed
 
-pytestmark = MARKS
+pytestmark = [pytest.mark.slow, *MARKS]
 
 
 async def test_serve_killed_at_every_boundary(tmp_path, models, store):
