@@ -16,6 +16,7 @@
     │   ├── DeliveryError       an alarm that a sink did not take
     │   └── StoreError          the data folder cannot be read or written
     │       ├── DamagedError        data that can be opened, and not all of it read
+    │       ├── AlteredError        a kept report that is not the one in the log of runs
     │       └── StepConflictError   a rollout's log that has another decision there
     ├── RolloutRefusedError     exit 1: a stage that must first be taken back
     ├── RolloutSupersededError  exit 130: a rollout that gave way before it began
@@ -96,6 +97,10 @@ class StoreError(HarnessError):
 
 class DamagedError(StoreError):
     """The data can be opened, and some of their pages hold no data."""
+
+
+class AlteredError(StoreError):
+    """A run's kept report, or the log of runs, is not as it was written."""
 
 
 class StepConflictError(StoreError):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import stat
+import subprocess
+import sys
 
 
 async def test_a_key_is_made_and_shown(denv, tmp_path):
@@ -31,7 +33,7 @@ async def test_a_key_is_never_overwritten(denv, tmp_path):
 async def test_what_is_no_key(denv, tmp_path):
     """A file that others can read, that is no key or not there is exit 2."""
     path = tmp_path / "mine.key"
-    assert "No such file" in (await denv("key", "show", path)).err
+    assert "there is no such key" in (await denv("key", "show", path)).err
     await denv("key", "new", "--out", path)
     path.chmod(0o644)
     assert "can be read by others" in (await denv("key", "show", path)).err
@@ -39,3 +41,18 @@ async def test_what_is_no_key(denv, tmp_path):
     path.write_text("nothing")
     ended = await denv("key", "show", path)
     assert (ended.code, len(ended.lines)) == (2, 1)
+
+
+def test_a_disk_that_is_full_leaves_nothing(tmp_path):
+    """The file is named, and neither part is left to pass for a key (a limit stands for a disk)."""
+    path = tmp_path / "mine.key"
+    limited = 'ulimit -f 0; exec "$0" -m denv key new --out "$1"'
+    ended = subprocess.run(
+        ["/bin/sh", "-c", limited, sys.executable, str(path)],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 4
+    assert ended.stderr == f"denv: {path}: File too large\n"
+    assert list(tmp_path.iterdir()) == []

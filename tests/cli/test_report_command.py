@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -127,6 +129,29 @@ async def test_what_cannot_be_published(denv, serve, tmp_path, options, said):
     assert ended.code == 2
     assert said in ended.err
     assert len(ended.lines) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        """runs SET head = replace(head, '"verdict":"fail"', '"verdict":"pass"')""",
+        """results SET document = replace(document, '"outcome":"fail"', '"outcome":"pass"')""",
+    ],
+)
+async def test_a_report_that_was_changed_is_not_published(denv, serve, tmp_path, home, change):
+    """A head or result that is not the one in the log of runs is told, and nobody signs it."""
+    await publishing.run(denv, serve, tmp_path, wrong={"3", "4", "5"})
+    await denv("key", "new")
+    with closing(sqlite3.connect(home / "denv.sqlite3")) as connection, connection:
+        assert connection.execute(f"UPDATE {change}").rowcount
+    shown = await denv("parity", "report")
+    assert (shown.code, "is not the one in the log of runs" in shown.err) == (0, True)
+    for more in (("--out", tmp_path / "public"), ()):
+        ended = await denv("parity", "report", "--public", *more)
+        assert (ended.code, len(ended.lines)) == (4, 1)
+        assert "`denv db check`" in ended.err
+    assert not (tmp_path / "public").exists()
+    assert (await denv("parity", "report", "--published")).out == ""
 
 
 async def test_nothing_to_report(denv):

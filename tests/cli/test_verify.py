@@ -11,7 +11,7 @@ from aiohttp import web
 from jsonschema import Draft202012Validator
 
 from denv.errors import HarnessError
-from denv.publish.gathering import gather
+from denv.publish.gathering import MOST_BYTES, gather
 from denv.schemas import schema
 from tests.cli import publishing
 
@@ -152,6 +152,43 @@ async def test_what_nobody_signed_fails(denv, published, tmp_path):
     ended = await denv("parity", "verify", out, "--key", key)
     assert ended.code == 1
     assert "suite.jsonl: nobody signed it" in ended.out
+
+
+def beside(out):
+    """Put files into the folder that no report has."""
+    for name in ("extra.js", "INDEX.HTML", "report.j\u0455on", ".hidden"):
+        (out / name).write_text("x")
+    (out / "sub").mkdir()
+    (out / "sub" / "x").write_text("x")
+    (out / "link").symlink_to(out.parent)
+
+
+async def test_any_other_name_fails(denv, published):
+    """Whatever lies in the folder and is no part of the report is told, links unfollowed."""
+    out, key, _ = published
+    beside(out)
+    ended = await denv("parity", "verify", out, "--key", key)
+    assert ended.code == 1
+    failed = [line for line in ended.out.split("\n") if line.startswith("FAIL")]
+    names = [".hidden", "INDEX.HTML", "extra.js", "link", "report.j\\u0455on", "sub/"]
+    assert failed == [
+        f"FAIL  {name}: nobody signed it: take it away, or ask the publisher" for name in names
+    ]
+    for number in range(40):
+        (out / f"more-{number}").touch()
+    ended = await denv("parity", "verify", out, "--key", key)
+    assert "FAIL  other files: no more than 20 of them are told" in ended.out
+
+
+@pytest.mark.parametrize("name", ["report.json", "report.intoto.json", "badge.svg"])
+async def test_a_file_that_is_too_large_fails(denv, published, name):
+    """A file beyond what is read was not signed like that: exit 1, with the reason."""
+    out, key, _ = published
+    with (out / name).open("r+b") as file:
+        file.truncate(MOST_BYTES + 1)
+    ended = await denv("parity", "verify", out, "--key", key)
+    assert ended.code == 1
+    assert "larger than 268,435,456 bytes" in ended.out
 
 
 async def test_what_cannot_be_checked_is_a_usage_error(denv, published, tmp_path):

@@ -194,6 +194,8 @@ def test_cache_gives_the_newest_that_is_young_enough(store):
     assert store.cached([b"a" * 32], not_before=0.0)[b"a" * 32].answered == 30.0
     assert store.cached([b"a" * 32], not_before=30.0)[b"a" * 32].answered == 30.0
     assert store.cached([b"a" * 32], not_before=30.1) == {}
+    assert store.cached([b"a" * 32], not_before=0.0, not_after=20.0)[b"a" * 32].answered == 20.0
+    assert store.cached([b"a" * 32], not_before=0.0, not_after=9.9) == {}
     assert store.cached([b"b" * 32], not_before=0.0) == store.cached([], not_before=0.0) == {}
 
 

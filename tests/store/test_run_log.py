@@ -111,6 +111,24 @@ def test_what_was_changed_is_told(opened, place, statement, told):
     assert any(re.search(told, fault) for fault in faults), faults
 
 
+def test_one_run_is_held_against_the_log(opened, place):
+    """A changed head, result or log is a fault of the run; another run's head is none of it."""
+    for number in (1, 2):
+        end(opened, f"run-{number}")
+    assert opened.log.fault("run-1") is None
+    assert opened.log.fault("nobody") is None
+    change(place, "UPDATE runs SET head = '{}' WHERE run = 'run-2'")
+    assert opened.log.fault("run-1") is None
+    assert "report of run run-2 is not the one" in opened.log.fault("run-2")
+    change(
+        place,
+        "INSERT INTO results (run, case_index, outcome, document) VALUES ('run-1', 0, '', '{}')",
+    )
+    assert "report of run run-1 is not the one" in opened.log.fault("run-1")
+    change(place, "DELETE FROM run_log WHERE number = 1")
+    assert "lacks entry 1" in opened.log.fault("run-2")
+
+
 def test_writers_at_once_make_one_chain(opened, place, tmp_path):
     """Runs that end at the same time in several connections follow one another."""
 

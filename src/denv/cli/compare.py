@@ -60,7 +60,7 @@ def _from_file(path: Path) -> Document:
 
 
 def _from_store(run: str, store: Path | None) -> Document:
-    from denv.cli.reporting import ended_run
+    from denv.cli.reporting import ended_run, warn_altered
     from denv.runner.ledger import stored_report
     from denv.store import data_folder, open_store
 
@@ -70,6 +70,7 @@ def _from_store(run: str, store: Path | None) -> Document:
         report = stored_report(opened, record.run, record.head or {})
         names = ("id", "check", "kind", "outcome", "cause", "reason")
         cases = [{name: case[name] for name in names} for case in report.cases()]
+        warn_altered(opened, record.run)
         return {**report.head, "cases": cases}
     finally:
         opened.close()

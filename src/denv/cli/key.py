@@ -31,8 +31,10 @@ def new(*, out: Path | None, store: Path | None) -> int:
 
     Exit codes: 0 made, 2 usage error, 4 error.
     """
+    from denv.cli.showing import check_shown
     from denv.publish.keys import new_key, public_path
 
+    check_shown("key")
     path = _path(out, store)
     public = new_key(path)
     click.echo(f"private key (keep it): {path}", err=True)

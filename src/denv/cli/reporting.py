@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+import click
 from rich.console import Console
 
 from denv.cli import publishing
@@ -52,6 +53,7 @@ def report_command(options: Mapping[str, Any]) -> None:
             publishing.publish(options, store=store, record=record, report=report, folder=folder)
         else:
             print_report(report, console, written)
+            warn_altered(store, record.run)
     finally:
         store.close()
 
@@ -65,6 +67,13 @@ def _check(options: Mapping[str, Any]) -> None:
         raise UsageError("--expires is for reports that are served: files in --out stay there")
     if options["suite"] is not None:
         check_overwriting(options, [("--suite", options["suite"])])
+
+
+def warn_altered(store: SqlStore, run: str) -> None:
+    """Say on standard error where a run's report is not the one that was logged as it ended."""
+    fault = store.log.fault(run)
+    if fault is not None:
+        click.echo(f"denv: warning: {fault}: see what `denv db check` says", err=True)
 
 
 def ended_run(store: SqlStore, run: str | None) -> RunRecord:

@@ -47,6 +47,7 @@ def new(*, role: Role, name: str, expires: str | None, store: Path | None) -> in
 
     Exit codes: 0 made, 2 usage error, 4 error.
     """
+    from denv.cli.showing import check_shown, show
     from denv.release import parse_duration
     from denv.report.text import line
     from denv.serve.access.issuing import issue
@@ -59,14 +60,17 @@ def new(*, role: Role, name: str, expires: str | None, store: Path | None) -> in
     if good_s == 0:
         raise UsageError(f"--expires {expires}: a token that is good for no time lets nobody in")
     until = None if good_s is None else now + good_s
+    check_shown("token")
     issued = issue(name, role, now=now, expires=until)
+    told = f"token {issued.token.token} of role {role} for {line(name)}{_until(until)}"
     with _opened(store) as opened:
         opened.tokens.add(issued.token)
-    click.echo(
-        f"token {issued.token.token} of role {role} for {line(name)}{_until(until)}", err=True
-    )
-    click.echo("it is shown this once:", err=True)
-    click.echo(issued.shown)
+        try:
+            click.echo(f"{told}\nit is shown this once:", err=True)
+            show(issued.shown, "token")
+        except BaseException:  # what nobody has seen lets nobody in
+            opened.tokens.revoke(issued.token.token, at=time.time())
+            raise
     return 0
 
 

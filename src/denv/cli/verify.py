@@ -23,7 +23,8 @@ def verify(*, report: str, key: Path, suite: Path | None, as_json: bool) -> int:
     """Check a public report: its signature, its files, its page, and its suite.
 
     Nothing is sent where a file or folder is named. FILE is report.json or its envelope, of which
-    the other lies beside it; a folder or URL is checked with all its files.
+    the other lies beside it; a folder is checked with all that lies in it, an URL with all files
+    of the report.
 
     Exit codes: 0 it is as it was signed, 1 it is not, 2 usage error, 4 it cannot be fetched.
     """

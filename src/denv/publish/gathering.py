@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -17,6 +19,9 @@ NAMES = (ENVELOPE, REPORT, PAGE, BADGE, SUITE)
 MOST_BYTES = 256 * 1024**2
 """Of one file: a report of a hundred thousand cases is smaller."""
 
+MOST_OTHERS = 20
+"""How many names that belong to no report are told."""
+
 TIMEOUT_S = 60.0
 MOST_REDIRECTS = 5
 _BLOCK = 1 << 16
@@ -24,10 +29,16 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The files by their names; ``whole`` where all that belong to the report should be there."""
+    """The files by their names; ``whole`` where all that belong to the report should be there.
+
+    ``unread`` has the files that were left alone, with the reason; ``others`` the first names in
+    the folder that no report has, which an URL cannot tell.
+    """
 
     files: Mapping[str, bytes]
     whole: bool
+    unread: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
 
 
 def gather(place: str, *, timeout_s: float = TIMEOUT_S, most_bytes: int = MOST_BYTES) -> Gathered:
@@ -36,7 +47,7 @@ def gather(place: str, *, timeout_s: float = TIMEOUT_S, most_bytes: int = MOST_B
     Raises
     ------
     UsageError
-        There is no such file or folder.
+        There is no such file or folder, or it cannot be read.
     HarnessError
         An URL cannot be fetched, is too large, or leads to another host.
     """
@@ -44,33 +55,57 @@ def gather(place: str, *, timeout_s: float = TIMEOUT_S, most_bytes: int = MOST_B
         return Gathered(asyncio.run(_fetch_all(place, timeout_s, most_bytes)), whole=True)
     path = Path(place)
     if path.is_dir():
-        return Gathered(_read({name: path / name for name in NAMES}, most_bytes), whole=True)
+        files, unread = _read({name: path / name for name in NAMES}, most_bytes)
+        return Gathered(files, whole=True, unread=unread, others=_others(path))
     if not path.is_file():
         raise UsageError(f"{place}: there is no such file or folder")
     envelope = path.name.endswith(".intoto.json")
-    files = {
+    pair = {
         ENVELOPE: path if envelope else path.with_name(ENVELOPE),
         REPORT: path.with_name(REPORT) if envelope else path,
     }
-    return Gathered(_read(files, most_bytes), whole=False)
+    files, unread = _read(pair, most_bytes)
+    return Gathered(files, whole=False, unread=unread)
 
 
-def _read(files: Mapping[str, Path], most_bytes: int) -> dict[str, bytes]:
-    found = {}
+def _read(files: Mapping[str, Path], most_bytes: int) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Give what the files hold, and why some were left alone."""
+    found, unread = {}, {}
     for name, path in files.items():
-        if path.is_file():
-            try:
-                with path.open("rb") as file:
-                    found[name] = file.read(most_bytes + 1)
-            except OSError as error:
-                raise UsageError(f"{path}: {error.strerror}") from None
-            _check_size(found[name], str(path), most_bytes)
-    return found
+        if not path.is_file():
+            continue
+        try:
+            with path.open("rb") as file:
+                content = file.read(most_bytes + 1)
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}") from None
+        if len(content) > most_bytes:
+            unread[name] = _too_large(most_bytes)
+        else:
+            found[name] = content
+    return found, unread
 
 
-def _check_size(content: bytes | bytearray, name: str, most_bytes: int) -> None:
-    if len(content) > most_bytes:
-        raise HarnessError(f"{name} is larger than {most_bytes:,} bytes: it is not read")
+def _others(folder: Path) -> tuple[str, ...]:
+    """Name what lies in a folder beside a report's files; a folder stands for all within it.
+
+    Letters beyond ASCII are told as codes, since some look like those of a report's own names.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            strange = (entry for entry in entries if entry.name not in NAMES)
+            return tuple(sorted(map(_listed, islice(strange, MOST_OTHERS))))
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror}") from None
+
+
+def _listed(entry: os.DirEntry[str]) -> str:
+    name = entry.name.encode("unicode_escape").decode("ascii")
+    return f"{name}/" if entry.is_dir(follow_symlinks=False) else name
+
+
+def _too_large(most_bytes: int) -> str:
+    return f"is larger than {most_bytes:,} bytes: it is not read"
 
 
 async def _fetch_all(url: str, timeout_s: float, most_bytes: int) -> dict[str, bytes]:
@@ -115,7 +150,8 @@ async def _fetch(session: aiohttp.ClientSession, url: str, most_bytes: int) -> b
             content = bytearray()
             async for block in response.content.iter_chunked(_BLOCK):
                 content += block
-                _check_size(content, _shown(url), most_bytes)
+                if len(content) > most_bytes:
+                    raise HarnessError(f"{_shown(url)} {_too_large(most_bytes)}")
             return bytes(content)
     raise HarnessError(f"{_shown(url)} redirects more than {MOST_REDIRECTS} times")
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from denv.errors import UsageError
+from denv.errors import AlteredError, UsageError
 from denv.publish.document import Terms, public_report
 from denv.publish.hiding import Hiding
 from denv.publish.serving import publish
@@ -78,7 +78,10 @@ def issue_of(
     ------
     UsageError
         The run's suite or its key cannot be used.
+    AlteredError
+        What is kept of the run is not what was kept when it ended.
     """
+    check_unaltered(store, record.run)
     suite = suite_of(record, wanted.suite, folder)
     terms = Terms(
         published=datetime.fromtimestamp(now, UTC),
@@ -95,6 +98,19 @@ def issue_of(
         signer=signer,
         suite=suite if wanted.with_suite else None,
     )
+
+
+def check_unaltered(store: SqlStore, run: str) -> None:
+    """Hold a run's kept report against the log of runs before anybody vouches for it.
+
+    Raises
+    ------
+    AlteredError
+        The report, or the log itself, was changed afterwards.
+    """
+    fault = store.log.fault(run)
+    if fault is not None:
+        raise AlteredError(f"{fault}, so it is not published: see what `denv db check` says")
 
 
 def suite_of(record: RunRecord, given: Path | None, folder: Path) -> Suite:

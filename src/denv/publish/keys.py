@@ -42,7 +42,7 @@ def new_key(path: Path) -> str:
     UsageError
         There is a file of one of these names: a key is never overwritten.
     HarnessError
-        A file cannot be written.
+        A file cannot be written; then neither part is left behind.
     """
     key = Ed25519PrivateKey.generate()
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -53,10 +53,14 @@ def new_key(path: Path) -> str:
             raise UsageError(f"{each} is there already: a key is never overwritten")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write_new(path, private, 0o600)
-        _write_new(beside, public, 0o644)
     except OSError as error:
         raise HarnessError(f"{error.filename}: {error.strerror}") from error
+    _write_new(path, private, 0o600)
+    try:
+        _write_new(beside, public, 0o644)
+    except BaseException:
+        path.unlink()  # half a pair would keep the next attempt from its name
+        raise
     return public.decode()
 
 
@@ -66,9 +70,25 @@ def public_path(path: Path) -> Path:
 
 
 def _write_new(path: Path, content: bytes, mode: int) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
+    """Write a file that is there whole or not at all, and never in the place of another."""
+    whole = False
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    except FileExistsError:
+        raise UsageError(f"{path} is there already: a key is never overwritten") from None
+    except OSError as error:
+        raise HarnessError(f"{path}: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(handle)
+        whole = True
+    except OSError as error:
+        raise HarnessError(f"{path}: {error.strerror}") from error
+    finally:
+        if not whole:  # a full disk leaves an empty file, which would pass for a key
+            path.unlink()
 
 
 def load_signer(path: Path) -> CryptoSigner:

@@ -14,7 +14,7 @@ from denv.errors import UsageError
 from denv.publish.badge import draw
 from denv.publish.document import SCHEMA
 from denv.publish.folder import BADGE, ENVELOPE, PAGE, REPORT, SUITE, digest
-from denv.publish.gathering import Gathered
+from denv.publish.gathering import MOST_OTHERS, Gathered
 from denv.publish.keys import SSlibKey
 from denv.publish.page import render
 from denv.publish.reading import read_document
@@ -80,7 +80,9 @@ def verify(
     """
     files = gathered.files
     if ENVELOPE not in files:
-        unsigned = Check("signature", "fails", f"it is not signed: there is no {ENVELOPE}")
+        why = gathered.unread.get(ENVELOPE)
+        says = f"it is not signed: there is no {ENVELOPE}" if why is None else f"{ENVELOPE} {why}"
+        unsigned = Check("signature", "fails", says)
         return Verified((unsigned,), key.keyid)
     try:
         signed = opened(files[ENVELOPE], key)
@@ -88,7 +90,7 @@ def verify(
         return Verified((Check("signature", "fails", str(error)),), key.keyid)
     checks = [Check("signature", "holds", f"it is signed by key {key.keyid[:16]}…")]
     try:
-        document = _document(files)
+        document = _document(gathered)
     except UsageError as error:
         checks += _files(gathered, signed["subjects"])
         checks.append(Check("form", "fails", str(error)))
@@ -120,21 +122,30 @@ def _files(gathered: Gathered, subjects: Mapping[str, str]) -> Iterator[Check]:
         yield Check(REPORT, "fails", "the signed statement does not name it")
     for name, signed in wanted.items():
         content = gathered.files.get(name)
-        if content is None:
+        if name in gathered.unread:
+            yield Check(name, "fails", f"it {gathered.unread[name]}")
+        elif content is None:
             yield Check(name, "fails", "it is missing, and the signed statement names it")
         elif hashlib.sha256(content).hexdigest() != signed:
             yield Check(name, "fails", "it was changed after it was signed")
         else:
             yield Check(name, "holds", "it is as it was signed")
-    for name in gathered.files:
-        if gathered.whole and name != ENVELOPE and name not in subjects:
+    there = (*gathered.files, *gathered.unread) if gathered.whole else ()
+    for name in there:
+        if name != ENVELOPE and name not in subjects:
             yield Check(name, "fails", "nobody signed it")
+    for name in gathered.others:
+        yield Check(name, "fails", "nobody signed it: take it away, or ask the publisher")
+    if len(gathered.others) == MOST_OTHERS:
+        yield Check("other files", "fails", f"no more than {MOST_OTHERS} of them are told")
 
 
-def _document(files: Mapping[str, bytes]) -> Document:
-    if REPORT not in files:
+def _document(gathered: Gathered) -> Document:
+    if REPORT in gathered.unread:
+        raise UsageError(f"{REPORT} {gathered.unread[REPORT]}")
+    if REPORT not in gathered.files:
         raise UsageError(f"there is no {REPORT}")
-    return read_document(files[REPORT], name=REPORT, only=SCHEMA)
+    return read_document(gathered.files[REPORT], name=REPORT, only=SCHEMA)
 
 
 def _said(document: Document, signed: Mapping[str, Any]) -> Iterator[Check]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal, TypeVar
 
-from denv.errors import DenvError, UsageError
+from denv.errors import AlteredError, DenvError, UsageError
 from denv.report.text import line
 from denv.runner.ledger import stored_report
 from denv.serve.context import Engine, ServeContext
@@ -156,7 +156,8 @@ async def publish_run(
     Raises
     ------
     ActionError
-        There is no such run, it has not ended, or its suite or the key cannot be used.
+        There is no such run, it has not ended, its suite or the key cannot be used, or what is
+        kept of it was changed.
     """
     record = await asyncio.to_thread(ended_run, context, run)
     from denv.publish.issuing import Wanted, issue_of  # noqa: PLC0415 - what signs is slow to load
@@ -257,7 +258,7 @@ def _refused() -> Iterator[None]:
     """Turn what the program refuses into what a caller is told."""
     try:
         yield
-    except UsageError as error:
+    except (UsageError, AlteredError) as error:
         raise NotNowError(str(error)) from error
     except DenvError as error:
         raise NoEngineError(str(error)) from error

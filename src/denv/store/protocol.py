@@ -131,8 +131,10 @@ class Store(Protocol):
     def forget(self, run: str, keys: Sequence[AnswerKey]) -> None:
         """Take answers, and their cases' results, out of a run, so that they are asked again."""
 
-    def cached(self, keys: Sequence[bytes], *, not_before: float) -> dict[bytes, StoredAnswer]:
-        """Give the newest answer of each key that is no older than ``not_before``."""
+    def cached(
+        self, keys: Sequence[bytes], *, not_before: float, not_after: float | None = None
+    ) -> dict[bytes, StoredAnswer]:
+        """Give the newest answer of each key between two times, both of them included."""
 
     def create_measure(self, record: MeasureRecord) -> None:
         """Add a new measurement."""

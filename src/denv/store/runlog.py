@@ -63,6 +63,12 @@ class RunLog(Protocol):
     def place(self, run: str) -> LogPlace | None:
         """Tell where a run stands; None where it has not ended, or ended before there was a log."""
 
+    def fault(self, run: str) -> str | None:
+        """Tell what of a run's report or of the log was changed; None where all is as written.
+
+        Of a run that ended before there was a log nothing can be told but the log's own faults.
+        """
+
 
 def hash_of(previous: str, content: Mapping[str, Json]) -> str:
     """Give an entry's hash: SHA-256 of canonical JSON (sorted keys, no spaces, ASCII)."""

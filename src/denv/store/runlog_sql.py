@@ -52,6 +52,13 @@ class SqlRunLog:
             entries = connection.scalar(select(func.count()).select_from(tables.run_log)) or 0
             return place_of(run, map(_entry, alike), entries=entries)
 
+    def fault(self, run: str) -> str | None:
+        """Tell what of a run's report or of the log was changed; None where all is as written."""
+        with self._database.read() as connection:
+            head = connection.scalar(select(tables.runs.c.head).where(tables.runs.c.run == run))
+            ended = [] if head is None else [(run, head)]
+            return next(_faults(connection, ended), None)
+
 
 def add_entry(connection: Connection, run: str, digest: str) -> None:
     """Add a run that has just ended; the caller's transaction lets no other change between."""
@@ -90,15 +97,20 @@ def _documents(connection: Connection, run: str) -> Iterator[str]:
 
 def log_faults(connection: Connection) -> Iterator[str]:
     """Tell what is wrong with the log, and which kept report is not the one that was logged."""
-    entries = list(_entries(connection))
-    yield from chain_faults(entries)
-    last = {entry.run: entry for entry in entries}
     runs = tables.runs.c
     ended = connection.execute(
         select(runs.run, runs.head)
         .where(runs.head.is_not(None), runs.state != "running")
         .order_by(runs.run)
     ).all()
+    yield from _faults(connection, [(run, head) for run, head in ended])
+
+
+def _faults(connection: Connection, ended: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Hold the log against itself, and runs, each with its head, against their last entries."""
+    entries = list(_entries(connection))
+    yield from chain_faults(entries)
+    last = {entry.run: entry for entry in entries}
     for run, head in ended:
         if run in last and kept_digest(connection, run, head) != last[run].report:
             yield f"the report of run {run} is not the one in the log of runs"

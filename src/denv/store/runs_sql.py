@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, delete, insert, select, update
+from sqlalchemy import Row, delete, insert, select, true, update
 
 from denv.records import CaseResult, Exchange, Json, Side
 from denv.store import tables
@@ -196,9 +196,12 @@ class SqlRuns:
 
     # -------------------------------------------------------------- cache
 
-    def cached(self, keys: Sequence[bytes], *, not_before: float) -> dict[bytes, StoredAnswer]:
-        """Give the newest answer of each key that is no older than ``not_before``."""
+    def cached(
+        self, keys: Sequence[bytes], *, not_before: float, not_after: float | None = None
+    ) -> dict[bytes, StoredAnswer]:
+        """Give the newest answer of each key between two times, both of them included."""
         columns = tables.answers.c
+        latest = true() if not_after is None else columns.answered <= not_after
         found: dict[bytes, StoredAnswer] = {}
         with self._read() as connection:
             # A statement takes only so many values.
@@ -206,7 +209,7 @@ class SqlRuns:
                 rows = connection.execute(
                     select(tables.answers)
                     .where(columns.cache_key.in_(keys[first : first + _PAGE]))
-                    .where(columns.answered >= not_before)
+                    .where(columns.answered >= not_before, latest)
                     .order_by(columns.answered)
                 ).all()
                 found |= {row.cache_key: _stored_answer(row) for row in rows}

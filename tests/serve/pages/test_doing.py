@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from sqlalchemy import text
 
 from denv.publish.keys import new_key
 from denv.rollout.schedules.timing import Timing
 from denv.serve.actions import MOST_REASON
 from denv.store import Raise, ScheduleRecord
+from denv.store.sql import find_database
 from tests import suites
 from tests.report import samples
 from tests.serve.pages.keeping import keep
@@ -146,6 +148,18 @@ def test_spans_of_time_are_read_as_the_command_reads_them(context, asked, run, g
     assert answer.status_code == 400
     assert words in answer.text
     assert context.store.publications.all() == []
+
+
+def test_a_report_that_was_changed_is_not_published(context, asked, run):
+    """What is not the report in the log of runs is refused with what to do."""
+    database, _ = find_database(context.folder)
+    with database.write() as connection:
+        connection.execute(text("UPDATE runs SET head = replace(head, 'fail', 'pass')"))
+    database.engine.dispose()
+    answer = asked(context).post(f"/published/new?run={run}", data=CSRF)
+    assert answer.status_code == 409
+    assert "denv db check" in answer.text
+    assert not context.store.publications.all()
 
 
 def test_a_run_that_has_not_ended_is_not_published(context, asked):
