@@ -428,7 +428,9 @@ async def test_folder_that_cannot_be_written(tmp_path):
         # Another user may be unable to read this interpreter's library: it is loaded before.
         "import os, sys; from denv.cli import parity, run, running\n"
         "if os.geteuid() == 0: os.setuid(65534)\n"
-        f"sys.exit(run(['parity', 'run', '--store', {str(folder)!r}]))"
+        "url = 'http://127.0.0.1:9/v1'\n"
+        "sides = ['--suite', 's.jsonl', '--stage', url, '--reference', url]\n"
+        f"sys.exit(run(['parity', 'run', *sides, '--store', {str(folder)!r}]))"
     )
     for parent in folder.parents:
         if parent.stat().st_uid == os.geteuid() and not parent.stat().st_mode & 0o001:
@@ -470,3 +472,43 @@ async def test_process(arguments, part, home):
     assert err.count(b"\n") == 1
     assert part in err
     assert_plain(err.decode())
+
+
+@pytest.mark.parametrize(
+    "arguments", [("parity", "check", "--release"), ("suite", "import", "--from", "kvv")]
+)
+async def test_a_pipe_is_not_waited_for(denv, tmp_path, arguments):
+    """Where a file is read whole, a pipe that nobody writes to is refused at once."""
+    os.mkfifo(tmp_path / "pipe")
+    out = () if "--release" in arguments else ("--out", tmp_path / "out.jsonl")
+    ended = await denv(*arguments, tmp_path / "pipe", *out)
+    assert_refused(ended, "pipe", "not a regular file")
+
+
+async def test_links_that_lead_to_each_other(denv, tmp_path):
+    """A file to import that is such a link is one line, as any that cannot be read."""
+    (tmp_path / "one").symlink_to("other")
+    (tmp_path / "other").symlink_to("one")
+    given = ("suite", "import", "--from", "kvv", tmp_path / "one", "--out", tmp_path / "out")
+    assert_refused(await denv(*given), "one", "symbolic links")
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "99999999", "9" * 5000])
+async def test_columns_that_no_terminal_has(denv, tmp_path, monkeypatch, columns):
+    """Whatever the number of columns, what is said is said, and soon."""
+    monkeypatch.setenv("COLUMNS", columns)
+    ended = await denv("parity", "--help")
+    assert ended.code == 0
+    assert "Commands:" in ended.out
+    assert len(max(ended.out.split("\n"), key=len)) <= 1000
+
+
+async def test_a_private_part_that_is_the_suite_is_found_by_check(denv, tmp_path):
+    """What a run refuses of a release, checking it refuses too."""
+    suites.write(tmp_path, [json.loads(GOOD)])
+    side = {"url": "http://127.0.0.1:9/v1"}
+    parity = {"suite": "suite.jsonl", "private": "suite.jsonl", "reference": side}
+    release = tmp_path / "release.yaml"
+    release.write_text(json.dumps({"release": "r", "stage": side, "parity": parity}))
+    ended = await denv("parity", "check", "--release", release)
+    assert_refused(ended, "the private part is the suite itself")

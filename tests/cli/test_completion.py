@@ -16,6 +16,7 @@ import pytest
 from click.shell_completion import BashComplete
 
 from denv.cli import denv as cli
+from denv.cli import run
 from denv.cli.parity import parity
 from denv.recipes.finding import names
 from denv.store import RolloutRecord, RunRecord, ScheduleRecord, open_store
@@ -135,6 +136,15 @@ def test_what_goes_wrong_is_silent(home, capfd, monkeypatch, database):
     """A database that does not answer, or is none, offers nothing and prints nothing."""
     monkeypatch.setenv("DENV_DATABASE", database)
     assert offered("parity", "report", "") == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_shell_that_says_nonsense_is_told_nothing(home, capfd, monkeypatch):
+    """A word's number that is none is answered by silence too."""
+    monkeypatch.setenv("_DENV_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "denv pa")
+    monkeypatch.setenv("COMP_CWORD", "x")
+    assert run([]) == 4
     assert capfd.readouterr() == ("", "")
 
 

@@ -34,6 +34,19 @@ def test_a_plain_pass_needs_nothing():
     assert next_steps(samples.head())[0].startswith("Nothing has to be done.")
 
 
+def test_failures_of_a_kind_without_a_threshold():
+    """A pass names the failures that decided nothing, and the rates that would hold all kinds."""
+    kinds = {
+        "exact": samples.kind(80, 79, 1, threshold=0.985),
+        "tool-calls": samples.kind(3, 1, 2, threshold=None, verdict="ungated"),
+        "logprobs": samples.kind(5, 5, 0, threshold=None, verdict="ungated"),
+    }
+    steps = next_steps(samples.head(kinds=kinds))
+    assert "2 of 3 tool-calls cases fail" in steps[0]
+    assert "--pass exact=98.5%,tool-calls=95%" in steps[0]
+    assert not any("Nothing has to be done" in step or "logprobs" in step for step in steps)
+
+
 def test_no_threshold_at_all():
     """Where no kind is held to anything, the option that would do it is named."""
     ungated = samples.kind(10, 9, 1, threshold=None, verdict="ungated")

@@ -10,9 +10,11 @@ import pytest
 
 from denv.errors import HarnessError, ResumeError, RunCancelledError, SelfCheckError
 from denv.instruments.probes import CHAT, Cost, Finding, Probe, Together, ask, json_of
+from denv.instruments.speed import Speed, Target
 from denv.observe import observe
 from denv.records import Endpoint, Exchange, Side
 from denv.runner import measuring, run_measure
+from denv.runner.benching import run_bench
 from denv.runner.probing import spent_of
 from tests.stubs import answers
 
@@ -233,3 +235,36 @@ async def test_what_asks_questions_needs_the_answers_selfcheck(store, serve, mon
             await measure(stub, stub, store=store, instrument=Counting(name=name))
     assert stub.seen == []
     assert (await measure(stub, stub, store=store)).exit_verdict == "faithful"
+
+
+async def test_a_stop_does_not_wait_for_the_first_question(store, serve):
+    """A side that never answers the question before all others holds no stop up."""
+    never, asking, stop = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    def handler(request, n):
+        asking.set()
+        return never.wait()
+
+    stub = await serve(handler)
+    running = asyncio.create_task(measure(stub, stub, store=store, stop=stop))
+    await asking.wait()
+    stop.set()
+    with pytest.raises(RunCancelledError, match="before anything was measured"):
+        await asyncio.wait_for(running, 2)
+
+
+async def test_a_stop_of_a_speed_run_does_not_wait_either(serve):
+    """As for any measurement."""
+    never, asking, stop = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    def handler(request, n):
+        asking.set()
+        return never.wait()
+
+    stub = await serve(handler)
+    speed = Speed(targets=(Target("stage", Side.STAGE),))
+    running = asyncio.create_task(run_bench(speed, endpoints={"stage": endpoint(stub)}, stop=stop))
+    await asking.wait()
+    stop.set()
+    with pytest.raises(RunCancelledError):
+        await asyncio.wait_for(running, 2)

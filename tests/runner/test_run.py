@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -255,6 +256,20 @@ async def test_any_change_is_a_miss(tmp_path, store, serve, change):
     }.get(change, known)
     await run(suites.load(tmp_path, lines), stage, changed, store=store, settings=settings)
     assert len(asked(reference)) - before == (1 if change == "byte" else 3)
+
+
+async def test_answers_of_the_future_have_no_age(tmp_path, store, serve, monkeypatch):
+    """What is stamped later than any clock may be is not taken for fresh."""
+    stage, reference = await serve(), await serve()
+    suite = suites.load(tmp_path, suites.numbered(3))
+    known = endpoint(reference, model="stub")
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 10**9)
+    await run(suite, stage, known, store=store)
+    monkeypatch.undo()
+    before = len(asked(reference))
+    await run(suite, stage, known, store=store, settings=Settings(max_age_s=3600))
+    assert len(asked(reference)) - before == 3
 
 
 async def test_offline_replays_both_sides(tmp_path, store, serve):

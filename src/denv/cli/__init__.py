@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -18,6 +19,10 @@ from denv.errors import DenvError
 
 CLICKS_LEAST_COLUMNS = 52
 LEAST_COLUMNS = 30
+COMPLETING = "_DENV_COMPLETE"
+PRINTERS = {"click", "rich"}
+SHOWN_COLUMNS = (20, 1000)
+"""A narrower terminal shows nothing of a table; tables as wide as $COLUMNS may say take minutes."""
 
 
 @click.group(
@@ -98,6 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command; every expected error is one line on standard error a fault."""
+    _bound_columns()
     try:
         with interrupted_by_sigterm():
             result = denv.main(
@@ -106,10 +112,24 @@ def run(arguments: Sequence[str] | None = None) -> int:
                 standalone_mode=False,
                 terminal_width=_narrow_columns(),
             )
+            _flush()
     # None of them may look like a verdict.
     except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
         return _told(error)
     return result if isinstance(result, int) else 0
+
+
+def _bound_columns() -> None:
+    """Keep $COLUMNS to what can be shown; 0 means that it is not known."""
+    given = os.environ.get("COLUMNS", "")
+    if not (given.isascii() and given.isdigit()):
+        return
+    least, most = SHOWN_COLUMNS
+    digits = given.lstrip("0")
+    if not digits:
+        del os.environ["COLUMNS"]
+    elif len(digits) > len(str(most)) or not least <= int(digits) <= most:
+        os.environ["COLUMNS"] = str(least if len(digits) < len(str(least)) else most)
 
 
 def _narrow_columns() -> int | None:
@@ -123,7 +143,13 @@ def _told(error: BaseException) -> int:
     try:
         _explain(error)
     except (OSError, ValueError):  # ValueError: the stream is closed
-        _drop_standard_error()
+        _drop(sys.stderr)
+    try:
+        _flush()
+    except OSError:
+        _drop(sys.stdout)
+    except ValueError:  # it is closed
+        pass
     return _code_of(error)
 
 
@@ -154,6 +180,10 @@ def _explain(error: BaseException) -> None:
             _complain(str(error).split("\n"))
         case SystemExit():
             pass
+        case OSError() if _standard_output_fails(error):
+            _complain([f"standard output: {error.strerror}"])
+        case _ if COMPLETING in os.environ:
+            pass  # a shell would show it in the middle of the line that is being typed
         case _:
             traceback.print_exception(error)
             _complain([f"internal error: {type(error).__name__}: {error}"])
@@ -168,10 +198,28 @@ def _advised(error: click.ClickException) -> str:
     return f"{message.rstrip('.')}. See {context.command_path} --help."
 
 
-def _drop_standard_error() -> None:
+def _flush() -> None:
+    """Write what waits: at the exit it would be too late to say that it failed."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _standard_output_fails(error: OSError) -> bool:
+    """Whether it was printing that failed; what still waits to be printed is dropped then."""
+    *_, (frame, _line) = traceback.walk_tb(error.__traceback__)
+    printing = (
+        frame.f_globals["__name__"].partition(".")[0] in PRINTERS or frame.f_code is _flush.__code__
+    )
+    if error.filename is not None or sys.stdout is None or not printing:
+        return False
+    _drop(sys.stdout)
+    return True
+
+
+def _drop(stream: TextIO) -> None:
     """Let what waits to be written go nowhere: failing again at the exit would change its code."""
     with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stderr.fileno())
+        os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _complain(lines: Sequence[str]) -> None:

@@ -13,12 +13,14 @@ from denv.cli.plan import (
     Sources,
     make_thresholds,
     max_tokens_of,
+    private_of,
     repeats_of,
     set_options,
     sources_of,
     suite_of,
     without_gate,
 )
+from denv.cli.shaping import private_part
 from denv.cli.sides import price_of_side
 from denv.power import power_of
 from denv.records import Side, Thresholds
@@ -41,6 +43,9 @@ def check_command(options: Mapping[str, Any], *, plan: bool = False) -> int:
     """Validate what a run would be given, and say what it would do; ``plan`` says it at length."""
     sources = sources_of(set_options(options))
     suite = load_suite(suite_of(sources))
+    private = private_part(private_of(sources), shapes=options.get("shapes"))
+    if private is not None:
+        private.check(suite)
     thresholds = make_thresholds(sources)
     check_thresholds(thresholds, suite.kinds)
     Settings(max_tokens=max_tokens_of(sources), repeats=repeats_of(sources)).check()

@@ -11,7 +11,7 @@ import click
 
 from denv.cli.outputs import check_files, check_targets, is_standard_output, write_text
 from denv.errors import UsageError
-from denv.release import read_text
+from denv.release import NOT_REGULAR, is_special, read_text
 from denv.report.text import escaped, line
 from denv.suite import dump_case
 from denv.suite.imports import (
@@ -71,6 +71,8 @@ def _read_inspect_file(file: Path) -> Imported:
         return read_inspect(
             *open_json(read_text(file, most=MAX_BYTES), source=source), source=source
         )
+    if is_special(file):
+        raise UsageError(f"{file}: {NOT_REGULAR}")
     try:
         with file.open("rb") as stream:
             return read_inspect(*open_archive(stream, source=source), source=source)

@@ -6,9 +6,10 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from denv.cli.stepsummary import OPTION as STEP_SUMMARY
 from denv.cli.stepsummary import append_summary, summary_file
@@ -17,6 +18,7 @@ from denv.report import Report, write_html, write_json, write_junit, write_markd
 from denv.report.output import descriptor_of, opened
 
 STANDARD_OUTPUT = 1
+CLOSED = "standard output is closed"
 
 WRITERS: Mapping[str, tuple[str, Callable[[Report, Any], None]]] = {
     "JSON": ("json_file", write_json),
@@ -62,6 +64,27 @@ def is_standard_output(target: str | Path) -> bool:
     return str(target) == "-" or descriptor_of(target) == STANDARD_OUTPUT
 
 
+def print_by(write: Callable[[TextIO], object]) -> None:
+    """Let a writer write to standard output, and see that it has left this process.
+
+    Raises
+    ------
+    HarnessError
+        It is closed, or cannot be written.
+    BrokenPipeError
+        Its reader has gone.
+    """
+    if sys.stdout is None:
+        raise HarnessError(CLOSED)
+    try:
+        write(sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise HarnessError(f"standard output: {error.strerror}") from error
+
+
 def check_apart(options: Mapping[str, Any], why: str) -> None:
     """Refuse standard output as a place of reports, since something else is written there.
 
@@ -76,6 +99,8 @@ def check_apart(options: Mapping[str, Any], why: str) -> None:
 
 
 def _check_target(option: str, target: str) -> None:
+    if sys.stdout is None and is_standard_output(target):
+        raise UsageError(f"{option} {target}: {CLOSED}")
     if target == "-":
         return
     handle = descriptor_of(target)
@@ -165,7 +190,8 @@ def _same(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
     except OSError:  # one of them does not exist yet
-        return one.resolve() == other.resolve()
+        # Of links that lead to each other Path.resolve says RuntimeError; these are just unlike.
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def write_outputs(report: Report, options: Mapping[str, Any]) -> dict[str, str]:
@@ -182,8 +208,7 @@ def write_outputs(report: Report, options: Mapping[str, Any]) -> dict[str, str]:
         if target is None:
             continue
         if str(target) == "-":
-            write(report, sys.stdout)
-            sys.stdout.flush()
+            print_by(partial(write, report))
         else:
             try:
                 write(report, Path(target))
@@ -206,8 +231,7 @@ def write_text(option: str, target: str | Path, text: str) -> None:
         Names the option and what stood in the way.
     """
     if str(target) == "-":
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        print_by(lambda stream: stream.write(text))
         return
     try:
         with opened(target) as stream:

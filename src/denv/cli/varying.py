@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import click
 
-from denv.cli.outputs import check_files, check_targets, is_standard_output
+from denv.cli.outputs import check_files, check_targets, is_standard_output, print_by
 from denv.errors import UsageError
 
 LEAST_SEED = 16
@@ -31,7 +30,7 @@ def vary_command(recipe: str, *, seed_file: Path, out: str) -> None:
     ]
     text = "".join(f"{line}\n" for line in lines)
     if is_standard_output(out):
-        sys.stdout.write(text)
+        print_by(lambda stream: stream.write(text))
         return
     _write_private(Path(out), text)
     click.echo(f"{len(lines)} private cases in {out}", err=True)

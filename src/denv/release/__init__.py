@@ -47,10 +47,11 @@ from denv.release.settings import (
     Stage,
     release_schema,
 )
-from denv.release.texts import read_text
+from denv.release.texts import NOT_REGULAR, is_special, read_text
 
 __all__ = [
     "HEADER_NAME",
+    "NOT_REGULAR",
     "AlarmCommand",
     "AlarmEntry",
     "Alertmanager",
@@ -83,6 +84,7 @@ __all__ = [
     "Webhook",
     "Weights",
     "carries_a_key",
+    "is_special",
     "load_release",
     "load_settings",
     "parse_duration",

@@ -9,6 +9,14 @@ from denv.errors import UsageError
 _UNITS = ((1024**2, "MiB"), (1024, "KiB"), (1, "bytes"))
 
 
+NOT_REGULAR = "cannot be read: not a regular file"
+
+
+def is_special(path: Path) -> bool:
+    """Whether it is a pipe or a device, which may be read for ever, or be waited for."""
+    return path.exists() and not (path.is_file() or path.is_dir())
+
+
 def read_text(path: Path, *, most: int, error: type[UsageError] = UsageError) -> str:
     """Read a file of at most so many bytes of UTF-8, without a byte order mark.
 
@@ -18,6 +26,8 @@ def read_text(path: Path, *, most: int, error: type[UsageError] = UsageError) ->
         Of the class ``error``: it cannot be read, is larger, or is not UTF-8, with its line.
     """
     try:
+        if is_special(path):
+            raise error(f"{path}: {NOT_REGULAR}")
         with path.open("rb") as file:
             raw = file.read(most + 1)
     except OSError as fault:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from denv.report.model import Document
+from denv.report.text import threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,9 @@ def next_steps(head: Document) -> list[str]:
     """Say what a reader can do now, first things first."""
     verdict, hints = head["verdict"], head["hints"]
     if verdict == "pass":
-        nothing = "" if hints else "Nothing has to be done. "
-        return [*hints, f"{nothing}See below what this run cannot say."]
+        told = [*hints, *_not_held(head)]
+        nothing = "" if told else "Nothing has to be done. "
+        return [*told, f"{nothing}See below what this run cannot say."]
     if verdict == "fail":
         return [*hints, *_after_failures(head)]
     steps = {
@@ -109,6 +111,26 @@ def _resume(head: Document) -> list[str]:
         return []
     asks = "the 1 case that has" if number == 1 else f"the {number:,} cases that have"
     return [f"Continue this run with --resume {head['run']}: it asks only {asks} no answer."]
+
+
+def _not_held(head: Document) -> list[str]:
+    """Name failures that decide nothing, their kind having no threshold."""
+    return [
+        f"{kind['fail']:,} of {kind['pass'] + kind['fail']:,} {name} cases fail, and that decides "
+        f"nothing, since {name} has no threshold: hold it too with --pass {_held_too(head, name)}."
+        for name, kind in head["kinds"].items()
+        if kind["threshold"] is None and kind["fail"]
+    ]
+
+
+def _held_too(head: Document, name: str) -> str:
+    """Give the rates that a run was held to and one more, as one ``--pass`` replaces all."""
+    held = {
+        each: threshold(kind["threshold"]).replace(" ", "")
+        for each, kind in head["kinds"].items()
+        if kind["threshold"] is not None
+    }
+    return ",".join(f"{each}={rate}" for each, rate in {**held, name: "95%"}.items())
 
 
 def _too_little(head: Document) -> str:

@@ -119,11 +119,7 @@ class _Bench:
     async def execute(self, watch: Callable[[Benching], None], stop: asyncio.Event) -> Benched:
         began = time.monotonic()
         planned = sum(cost.requests for cost in self._speed.cost().values())
-        for server in self._servers.values():
-            await server.meet()
-        slots = {name: server.slots for name, server in self._servers.items()}
-        strand = self._speed.strand(Random(self._seed), slots=slots)  # noqa: S311 - prompts
-        playing = asyncio.create_task(self._play(strand))
+        playing = asyncio.create_task(self._met_and_played())
         stopping = asyncio.create_task(stop.wait())
         try:
             while not playing.done() and not stopping.done():
@@ -138,6 +134,13 @@ class _Bench:
                 task.cancel()
             await asyncio.gather(playing, stopping, return_exceptions=True)
         raise RunCancelledError("cancelled: nothing is kept of it, and it cannot go on")
+
+    async def _met_and_played(self) -> Mapping[str, Json]:
+        for server in self._servers.values():
+            await server.meet()
+        slots = {name: server.slots for name, server in self._servers.items()}
+        strand = self._speed.strand(Random(self._seed), slots=slots)  # noqa: S311 - prompts
+        return await self._play(strand)
 
     async def _play(self, strand: Strand[Mapping[str, Json]]) -> Mapping[str, Json]:
         try:

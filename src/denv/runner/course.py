@@ -15,7 +15,7 @@ from denv.records import CaseResult, Endpoint, Side
 from denv.report import Report
 from denv.runner.asking import Asker
 from denv.runner.document import head
-from denv.runner.drive import Driver, Library, Pages
+from denv.runner.drive import CLOCKS_DIFFER_S, Driver, Library, Pages
 from denv.runner.enough import Enough
 from denv.runner.journal import Journal
 from denv.runner.ledger import Ledger
@@ -192,11 +192,12 @@ class Course:
         )
 
     def _pages(self, askers: Mapping[Side, Asker]) -> Pages:
-        reused: dict[Side, float] = {}
+        reused: dict[Side, tuple[float, float | None]] = {}
         if self._settings.offline:
-            reused = dict.fromkeys(askers, 0.0)
+            reused = dict.fromkeys(askers, (0.0, None))
         elif self._settings.max_age_s is not None and Side.REFERENCE in askers:
-            reused = {Side.REFERENCE: self._ledger.started - self._settings.max_age_s}
+            oldest = self._ledger.started - self._settings.max_age_s
+            reused = {Side.REFERENCE: (oldest, time.time() + CLOCKS_DIFFER_S)}
         library = Library(
             store=self._store,
             journal=self._journal,

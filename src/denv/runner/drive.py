@@ -31,21 +31,24 @@ GRACE_S = 5.0
 
 NOTHING = Known({}, {})
 
+CLOCKS_DIFFER_S = 300.0
+"""Answers of other machines may be stamped so far ahead; what is further ahead has no known age."""
+
 
 @dataclass(frozen=True, slots=True)
 class Library:
     """What of a run, and of earlier ones, is in the store.
 
-    ``reused`` gives, for each side whose earlier answers may serve, how old they may be, as a
-    time before which none is taken. ``resumed`` says that this run has journaled some already;
-    those that are ``given_up`` are asked again.
+    ``reused`` gives, for each side whose earlier answers may serve, the times between which they
+    were given; the later one is None where their age does not matter. ``resumed`` says that this
+    run has journaled some already; those that are ``given_up`` are asked again.
     """
 
     store: Store
     journal: Journal
     run: str
     resumed: bool
-    reused: Mapping[Side, float]
+    reused: Mapping[Side, tuple[float, float | None]]
     given_up: frozenset[AnswerKey] = frozenset()
 
 
@@ -130,7 +133,7 @@ class Pages:
             finished -= {key.case for key in library.given_up}
             journaled = {k: a for k, a in found.items() if k not in library.given_up}
         cached: dict[tuple[Side, bytes], StoredAnswer] = {}
-        for side, not_before in library.reused.items():
+        for side, (not_before, not_after) in library.reused.items():
             asker = self._askers[side]
             keys = [
                 asker.plain_key(case, repeat=repeat, streamed=streamed)
@@ -139,7 +142,7 @@ class Pages:
                 for repeat, streamed in self.ways(case)
             ]
             earlier = await library.journal.call(
-                partial(library.store.cached, keys, not_before=not_before)
+                partial(library.store.cached, keys, not_before=not_before, not_after=not_after)
             )
             cached |= {(side, key): answer for key, answer in earlier.items()}
         return finished, Known(journaled, cached) if journaled or cached else NOTHING

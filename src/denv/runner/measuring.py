@@ -6,11 +6,11 @@ import asyncio
 import platform
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 from denv.errors import HarnessError, ResumeError, RunCancelledError
 from denv.instruments.probes import Cost, Finding, Instrument, SideFacts
@@ -22,6 +22,8 @@ from denv.runner.progress import BEAT_S
 from denv.runner.settings import check_endpoint, differences, endpoint_identity
 from denv.runner.sides import Sides
 from denv.store import MeasureRecord, Store, data_folder, open_store
+
+T = TypeVar("T")
 
 ASKS_QUESTIONS = frozenset({"answers", "derivations", "all"})
 """Instruments that stand on how answers to questions are read."""
@@ -169,7 +171,9 @@ class _Measure:
             watch(Measuring(dict(self._prober.spent), planned, time.monotonic() - began))
 
         try:
-            await self._sides.preflight(list(Side))
+            met = await _unless_stopped(self._sides.preflight(list(Side)), stop, tell)
+            if isinstance(met, Stopped):
+                raise RunCancelledError("cancelled before anything was measured")
             for side, why in self._sides.down.items():
                 raise HarnessError(f"the {side} is unreachable: {why}")
             self._begin()
@@ -182,20 +186,9 @@ class _Measure:
 
     async def _played(self, stop: asyncio.Event, tell: Callable[[], None]) -> Finding:
         facts = {side: self._facts(side) for side in Side}
-        playing = asyncio.create_task(self._prober.play(self._instrument.strand(facts)))
-        stopping = asyncio.create_task(stop.wait())
-        try:
-            while not playing.done() and not stopping.done():
-                await asyncio.wait(
-                    {playing, stopping}, timeout=BEAT_S, return_when=asyncio.FIRST_COMPLETED
-                )
-                tell()
-            if playing.done():
-                return playing.result()
-        finally:
-            for task in (playing, stopping):
-                task.cancel()
-            await asyncio.gather(playing, stopping, return_exceptions=True)
+        found = await _unless_stopped(self._prober.play(self._instrument.strand(facts)), stop, tell)
+        if not isinstance(found, Stopped):
+            return found
         self._store.update_measure(self.measure, state="stopped", notes=self._notes)
         raise RunCancelledError(
             f"cancelled; the same command, all its options given again, with --resume "
@@ -260,3 +253,26 @@ class _Measure:
             "sampled": side in self._sides.sampled(),
             "concurrency": endpoint.concurrency,
         }
+
+
+class Stopped:
+    """What comes of work that was given up."""
+
+
+async def _unless_stopped(
+    work: Coroutine[Any, Any, T], stop: asyncio.Event, tell: Callable[[], None]
+) -> T | Stopped:
+    """Give what work comes to, or give it up once ``stop`` is set; tell of it all the while."""
+    working = asyncio.create_task(work)
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        while not working.done() and not stopping.done():
+            await asyncio.wait(
+                {working, stopping}, timeout=BEAT_S, return_when=asyncio.FIRST_COMPLETED
+            )
+            tell()
+        return working.result() if working.done() else Stopped()
+    finally:
+        for task in (working, stopping):
+            task.cancel()
+        await asyncio.gather(working, stopping, return_exceptions=True)

@@ -10,6 +10,7 @@ import regex
 
 from denv.records import Check, Contains, Equals, LogprobsClose, Regex, ToolCall
 from denv.suite.request import chosen_tool, tool_names
+from denv.suite.unrolling import MOST_UNROLLED, unrolled
 from denv.suite.words import Faults, kind_of, plain_number, shown, suggestion
 
 MAX_PATTERN = 65_536
@@ -71,12 +72,12 @@ def pattern_fault(pattern: str) -> str | None:
     if len(pattern) > MAX_PATTERN:
         return f"{len(pattern)} characters, at most {MAX_PATTERN} are taken"
     try:
+        if unrolled(pattern) > MOST_UNROLLED:
+            return f"its repeats make more than {MOST_UNROLLED} steps of it: lower their counts"
         regex.compile(pattern)
-    except regex.error as error:
-        return f"does not compile: {error}"
     except RecursionError:
         return "does not compile: groups nested too deeply"
-    except ValueError as error:
+    except (regex.error, ValueError) as error:
         return f"does not compile: {error}"
     return None
 
