@@ -234,3 +234,36 @@ def test_there_is_room_for_as_many_as_files(monkeypatch, limits, raised, room):
     monkeypatch.setattr(resource, "setrlimit", lambda _, both: made.append(both))
     assert room_for(4096) == room
     assert made == ([] if raised is None else [(raised, limits[1])])
+
+
+async def test_a_drain_takes_its_time_once():
+    """What does not end by itself is cut when the time is over, not after as long again."""
+    begun, ended = asyncio.Event(), []
+
+    async def endless(request: web.BaseRequest) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        begun.set()
+        try:
+            while True:
+                await response.write(b"x")
+                await asyncio.sleep(0.01)
+        finally:
+            ended.append(asyncio.get_running_loop().time())
+
+    server = Listener(
+        endless,
+        unreadable=unreadable,
+        logger=logging.getLogger("tests.silent"),
+        bounds=Bounds(100, QUICK),
+    )
+    runner = web.ServerRunner(server, shutdown_timeout=3.0)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    _, writer = await asyncio.open_connection("127.0.0.1", runner.addresses[0][1])
+    writer.write(GET)
+    await begun.wait()
+    started = asyncio.get_running_loop().time()
+    await runner.cleanup()
+    assert 3.0 <= ended[0] - started < 5.0
+    writer.close()

@@ -29,6 +29,7 @@ def writes(raw: bytes):
         b"HTTP/1.1 099 Odd",
         b"HTTP/1.1 99 Odd",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip",
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x",
     ],
 )

@@ -61,6 +61,19 @@ def test_wherever_pieces_end_no_key_passes(spelled):
     assert unread(passed(raw, *range(1, len(raw))))
 
 
+def test_a_long_key_is_known_by_its_beginning():
+    """Thousands of characters are not spelled out: nothing behind a quoted key changes."""
+    key = "sk-" + "Ab3/xYz-" * 1000
+    blanks = Blanks([Secret(key)])
+    blanks.prepare()
+    escaped = "".join(f"\\u{ord(c):04x}" if i % 5 == 0 else c for i, c in enumerate(key))
+    told = json.dumps({"error": json.dumps({"sent": "?"}), "and": "more"}).replace("?", escaped)
+    for raw in (told, told.replace(escaped, base64.b64encode(key.encode()).decode())):
+        left = json.loads(blanks.whole(raw.encode()))
+        assert left["and"] == "more"
+        assert set(json.loads(left["error"])["sent"].rstrip("=")[:-4]) <= {"*"}
+
+
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=8))
 def test_other_bytes_pass_as_they_are(raw, cuts):
     """What holds no key is the same in however many pieces it comes."""
@@ -102,7 +115,9 @@ def test_a_bomb_is_unpacked_in_small_pieces():
     assert max(len(going) for going in Passing(BLANKS, packed=True).take(bomb)) <= 1 << 17
 
 
-@pytest.mark.parametrize("broken", [b"no gzip", gzip.compress(b"{}")[:-9], gzip.compress(b"") * 2])
+@pytest.mark.parametrize(
+    "broken", [b"no gzip", gzip.compress(b"{}", mtime=0)[:-9], gzip.compress(b"", mtime=0) * 2]
+)
 def test_what_is_not_packed_as_it_says_is_a_fault(broken):
     """A packed answer that breaks off is no whole answer."""
     passing = Passing(BLANKS, packed=True)
@@ -186,13 +201,68 @@ async def test_headers_that_are_passed_on_hold_no_key(tmp_path):
             assert headers["Retry-After"] == "1" + "*" * len(KEY)
 
 
-async def test_what_cannot_be_looked_into_is_not_passed_on(tmp_path):
-    """A coding that nobody asked for, and that cannot be unpacked, is a broken replica's."""
-    odd = quoting(headers="Content-Encoding: aes128gcm\r\n")
-    async with StubReplica(odd) as replica:
+CODINGS = [
+    "Content-Encoding: aes128gcm\r\n",
+    "Content-Encoding: identity\r\nContent-Encoding: gzip, gzip\r\n",
+    "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n",
+    "Content-Encoding:\r\nContent-Encoding: gzip\r\n",  # it says so, and is not
+    "Content-Encoding: gzip\r\n",
+]
+
+
+@pytest.mark.parametrize("headers", CODINGS)
+async def test_what_cannot_be_looked_into_is_not_passed_on(tmp_path, headers):
+    """What cannot be unpacked is a broken replica's, in however many lines its head says so."""
+    async with StubReplica(quoting(headers=headers)) as replica:
         settings = with_keys(tmp_path, replicas=[replica])
         async with running(tmp_path, table_of((replica.url, 1)), **settings) as router:
             status, body, _ = await router.chat()
             assert (status, json.loads(body)["error"]["code"]) == (502, "upstream_senseless")
-        async with running(tmp_path, table_of((replica.url, 1))) as router:
-            assert (await router.chat())[2]["Content-Encoding"] == "aes128gcm"
+            assert await router.metric('senseless_total{replica="a"}') == 1
+
+
+async def test_all_lines_that_say_how_it_is_packed_are_read(tmp_path):
+    """A first line that says nothing hides no second one."""
+    headers = "Content-Encoding: identity\r\nContent-Encoding: gzip\r\n"
+    async with StubReplica(quoting(headers=headers, packed=gzip.compress)) as replica:
+        settings = with_keys(tmp_path, replicas=[replica])
+        async with running(tmp_path, table_of((replica.url, 1)), **settings) as router:
+            _, body, told = await router.chat()
+            assert "*" * len(KEY) in json.loads(body)["error"]["message"]
+            assert "Content-Encoding" not in told
+
+
+async def test_a_bomb_stops_nobody_else(tmp_path):
+    """While a small answer is unpacked to a very large one, other callers are answered."""
+    bomb = gzip.compress(bytes(200_000_000))
+    asked = asyncio.Event()
+
+    async def answer(got, writer):
+        head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
+        if b'"bomb"' in got.body:
+            asked.set()
+            writer.write(head % len(bomb) + bomb)
+        else:
+            writer.write(reply(got.body))
+
+    async with StubReplica(answer) as replica:
+        settings = with_keys(tmp_path, replicas=[replica])
+        async with running(tmp_path, table_of((replica.url, 1)), **settings) as router:
+            large = asyncio.create_task(
+                router.chat(b'{"model":"m","messages":[{"role":"user","content":"bomb"}]}')
+            )
+            await asked.wait()
+            for _ in range(3):
+                assert (await router.chat())[0] == 200
+            assert not large.done()
+            assert len((await large)[1]) == 200_000_000
+
+
+async def test_a_coding_passes_where_there_is_no_key(tmp_path):
+    """Without keys nothing needs to be looked into."""
+    odd = quoting(headers="Content-Encoding: aes128gcm\r\n")
+    async with (
+        StubReplica(odd) as replica,
+        running(tmp_path, table_of((replica.url, 1))) as router,
+    ):
+        assert (await router.chat())[2]["Content-Encoding"] == "aes128gcm"

@@ -31,6 +31,8 @@ _PERCENT = rf"(?:%|{_BACKSLASH}{{1,8}}+u0025|&{_AMPS}#37;){_25}"
 _AMPERSAND = rf"(?:&|{_BACKSLASH}{{1,8}}+u0026|%{_25}26){_AMPS}"
 _PERCENT_SIGN = re.compile(rb"%[2-9A-Fa-f][0-9A-Fa-f]")
 _WRITTEN = bytes(c for c in range(128) if chr(c).isalnum()) + rb"\%&#;{}+/-_="
+_LONG = 64
+"""Characters of a secret that are spelled out; what follows them is part of it."""
 _AT_MOST = 16
 """Bytes of one character, where a spelling is looked for that has not come to its end."""
 
@@ -54,7 +56,7 @@ class Spellings:
 
     def prepare(self) -> None:
         """Make now what is else made when it is first needed, which takes tenths of a second."""
-        _ = self._head, self._encoded, self._beginning
+        _ = self._head, self._whole, self._encoded, self._beginning
 
     def may_hold(self, raw: bytes) -> bool:
         """Tell quickly where the secret cannot be: False is certain."""
@@ -96,7 +98,7 @@ class Spellings:
         return raw
 
     def _replaced(self, raw: bytes, put: Callable[[re.Match[bytes]], bytes]) -> bytes:
-        if self._plain in raw:  # first, since the whole pattern of a long secret takes seconds
+        if self._plain in raw:
             raw = re.sub(re.escape(self._plain), put, raw)
         if self._may_be_escaped(raw) and self._head.search(raw):
             raw = self._whole.sub(put, raw)
@@ -118,12 +120,29 @@ class Spellings:
 
     @cached_property
     def _whole(self) -> re.Pattern[bytes]:
-        return _compiled(_spelled(self._secret))
+        rest = len(self._secret) - _LONG
+        return _compiled(_spelled(self._secret[:_LONG]) + self._going_on(rest))
 
     @cached_property
     def _encoded(self) -> re.Pattern[bytes]:
-        forms = ["".join(map(_base64_digit, core)) for core in self._cores]
-        return _compiled("|".join([*forms, _any_case(self._plain.hex())]))
+        forms = [
+            "".join(map(_base64_digit, core[:_LONG])) + self._going_on(len(core) - _LONG)
+            for core in self._cores
+        ]
+        digits = self._plain.hex()
+        forms.append(_any_case(digits[:_LONG]) + self._going_on(len(digits) - _LONG))
+        return _compiled("|".join(forms))
+
+    def _going_on(self, rest: int) -> str:
+        """Give the pattern of what follows the beginning of a long secret, however it is written.
+
+        The beginning is proof enough; to spell out thousands of characters takes a minute. No
+        backslash is taken at the end: it may escape the quotation mark that stands behind.
+        """
+        if rest <= 0:
+            return ""
+        within = "".join(rf"\x{byte:02x}" for byte in sorted(self._written))
+        return rf"[{within}]{{0,{_AT_MOST * rest}}}(?<!\\)"
 
     @cached_property
     def _beginning(self) -> regex.Pattern[bytes]:

@@ -20,6 +20,9 @@ KEPT_S = 75.0
 UNREAD_S = 60.0
 """How long a caller may read nothing of what waits for it."""
 
+CUT_S = 0.5
+"""How long what is cut at the end of a drain may take to come to its own end."""
+
 Unreadable = Callable[[web.BaseRequest, int], web.StreamResponse]
 """Gives the refusal of what came in the place of a request, with the library's status."""
 
@@ -124,6 +127,20 @@ class _Connection(web.RequestHandler):
         """Take the connection if there is room."""
         super().connection_made(transport)
         self._listener.opened(self)
+
+    async def shutdown(self, timeout: float | None = 15.0) -> None:  # noqa: ASYNC109 - the library's
+        """Let what is under way end in time, and cut it then.
+
+        The library would wait as long again for what it cuts.
+        """
+        handler, late = self._task_handler, None
+        if timeout is not None and handler is not None:
+            late = self._loop.call_later(timeout + CUT_S, handler.cancel)
+        try:
+            await super().shutdown(timeout)
+        finally:
+            if late is not None:
+                late.cancel()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Give the room back."""

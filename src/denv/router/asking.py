@@ -54,7 +54,7 @@ class Asking:
                 answer = await self._sent(replica, request, course, clock)
             except UpstreamError as error:
                 if not error.is_connection or not self._may_retry(course, only, tried):
-                    raise _refused(error) from error
+                    raise refused(error) from error
                 why = str(error.failure)
             else:
                 wanted = answer.status in self.settings.retries.statuses
@@ -67,6 +67,12 @@ class Asking:
             self.places.give_back(replica)
             course.request_id = new_request_id()
             request = replace(request, request_id=course.request_id)
+
+    def broke(self, error: UpstreamError, course: Course) -> RefusedError:
+        """Give what a caller is told of a body that failed before any of it was passed on."""
+        if course.replica is not None and not error.is_connection:
+            self.metrics.senseless.add(course.replica.name)
+        return refused(error)
 
     def _may_retry(self, course: Course, only: str | None, tried: tuple[Replica, ...]) -> bool:
         # What failed at a replica is sent elsewhere: no replica sees a request twice. One that is
@@ -112,7 +118,8 @@ class Asking:
         return answer
 
 
-def _refused(error: UpstreamError) -> RefusedError:
+def refused(error: UpstreamError) -> RefusedError:
+    """Give what a caller is told of a replica that failed."""
     if error.is_connection:
         return RefusedError(502, "upstream_failed", _GONE)
     return RefusedError(502, "upstream_senseless", _SENSELESS)

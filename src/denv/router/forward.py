@@ -85,9 +85,16 @@ class Answer:
 
     @property
     def packing(self) -> str:
-        """How the body is packed; empty where it is not."""
-        coding = self.headers.get("Content-Encoding", "").strip().lower()
-        return "" if coding == "identity" else coding
+        """How the body is packed; empty where it is not. Several codings are joined by commas."""
+        named = ",".join(self.headers.getall("Content-Encoding", ())).lower().split(",")
+        codings = [coding for each in named if (coding := each.strip()) not in {"", "identity"}]
+        return ",".join(codings)
+
+    def passed(self, name: str) -> str | None:
+        """Give a header as the caller is to have it; codings that are told apart are one list."""
+        if name == "Content-Encoding":
+            return self.packing or None
+        return self.headers.get(name)
 
     @property
     def is_here(self) -> bool:
@@ -215,9 +222,11 @@ def _check_head(message: RawResponseMessage) -> None:
     """
     if not 100 <= message.code <= 599:
         raise http_exceptions.BadHttpMessage("a status that HTTP does not have")
-    if message.headers.get("Transfer-Encoding", "chunked").strip().lower() != "chunked":
+    # Of several lines the library goes by the last.
+    codings = message.headers.getall("Transfer-Encoding", ("chunked",))
+    if ",".join(codings).strip().lower() != "chunked":
         raise http_exceptions.BadHttpMessage("a transfer coding that nobody asked for")
-    if any(_CONTROL.search(message.headers.get(name, "")) for name in PASSED):
+    if any(map(_CONTROL.search, (v for name in PASSED for v in message.headers.getall(name, ())))):
         raise http_exceptions.BadHttpMessage("a control character in a header")
 
 

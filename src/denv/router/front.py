@@ -19,6 +19,7 @@ from denv.router.clients import Clients
 from denv.router.clock import Clock, Clocks
 from denv.router.course import Course
 from denv.router.fleet import Fleet
+from denv.router.forward import UpstreamError
 from denv.router.log import say, warn
 from denv.router.metrics import Metrics
 from denv.router.queue import Places
@@ -107,6 +108,8 @@ class Front:
                 rebuilt = await self._rebuilt(request, course, clock)
                 answer = await self._parts.asking.ask(rebuilt, course, clock)
                 return await passed.whole(answer, clock)
+        except UpstreamError as error:
+            raise self._parts.asking.broke(error, course) from error
         except TimeoutError:
             if passed.begun:
                 return passed.cut_off(clock.phase)

@@ -5,6 +5,7 @@ Answers are written as bytes: the library's own responses cost as much as all el
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -74,6 +75,8 @@ class PassedOn:
         ------
         ConnectionError
             The caller is gone.
+        UpstreamError
+            The body broke off, or is not packed as its head says, before anything was passed on.
         """
         self._course.status = answer.status
         try:
@@ -85,6 +88,8 @@ class PassedOn:
                 return Reply(self._head(answer, ""), keep=self._request.keep_alive)
             return await self._in_pieces(answer, clock)
         except UpstreamError as error:
+            if not self.begun:
+                raise
             return self.cut_off(error.failure)
         finally:
             answer.close()
@@ -103,9 +108,13 @@ class PassedOn:
         if length is not None:
             framing = f"Content-Length: {length}\r\n"
         clock.begin(Phase.IDLE, idle_s)
-        self.begun = True
-        _write(request, self._head(answer, framing, keep=keep))
         async with aclosing(self._pieces(answer, clock, packed=packed)) as pieces:
+            # Of what is packed, the first piece shows whether it is packed as the head says.
+            first = await anext(pieces, b"") if packed else b""
+            self.begun = True
+            _write(request, self._head(answer, framing, keep=keep))
+            if first:
+                _write(request, b"%x\r\n%b\r\n" % (len(first), first) if chunked else first)
             async for piece in pieces:
                 _write(request, b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
                 await request.writer.drain()  # a caller that reads slowly is not read ahead of
@@ -122,6 +131,8 @@ class PassedOn:
                 clock.begin(Phase.IDLE, self._idle_s)
                 for going in passing.take(piece):
                     yield going
+                    if packed:  # a small piece may unpack to very much: others are to be answered
+                        await asyncio.sleep(0)
             if rest := passing.rest():
                 yield rest
         except BadPackingError:
@@ -150,7 +161,7 @@ class PassedOn:
         lines += [
             f"{name}: {self._blanks.value(value)}"
             for name in PASSED
-            if (value := answer.headers.get(name)) is not None
+            if (value := answer.passed(name)) is not None
             and not (name == "Content-Encoding" and self._unpacks(answer))
         ]
         if course.permit is not None and course.replica is not None:
