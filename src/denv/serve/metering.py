@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from denv.client import mask
-from denv.records import Json, Verdict
+from denv.records import Json
 from denv.report.text import line
 from denv.store import AlarmRecord, RolloutRecord, RunRow, ScheduleRecord, SqlStore
-from denv.store.browsing import StageRow
+from denv.store.browsing import AHEAD_S, SILENT, StageRow
 from denv.store.figures import SPENT, EndedRun
 
 SEEN_WITHIN_S = 30 * 86_400.0
@@ -84,54 +84,54 @@ class Ledger:
     """What ended runs add up to; each is read once, and stays counted when it is pruned.
 
     A run that was cancelled and gone on with has ended twice, and its tokens are those of its
-    last end: so nothing that was counted is ever taken back.
+    last end. An end is counted for the label that its stage has when it is read, and stays there
+    when the stage leaves or is shown as another: so nothing that was counted is ever taken back.
     """
 
     _stages: set[str] = field(default_factory=set)
     _last: dict[str, EndedRun] = field(default_factory=dict)
-    _ends: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    _tokens: defaultdict[str, Counter[tuple[str, str]]] = field(
+    _ends: defaultdict[StageLabel, Counter[str]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
+    _tokens: defaultdict[StageLabel, Counter[tuple[str, str]]] = field(
         default_factory=lambda: defaultdict(Counter)
     )
     _newest: float = 0.0
 
-    def read(self, store: SqlStore, stages: Iterable[str]) -> None:
-        """Read the runs that have ended since the last time, and all of stages that are new."""
+    def read(self, store: SqlStore, stages: Mapping[str, StageLabel], *, now: float) -> None:
+        """Read the runs that have ended since the last time, and all of stages that are new.
+
+        A clock that ran ahead has noted an end to come, which no later end is measured by.
+        """
         wanted = set(stages)
         known = wanted & self._stages
         ended = store.figures.ended(wanted - known)
-        ended += store.figures.ended(known, since=self._newest - CLOCKS_APART_S)
-        self._stages |= wanted
+        ended += store.figures.ended(known, since=min(self._newest, now) - CLOCKS_APART_S)
+        self._stages = wanted  # one that was out of sight is read as a new one is
         for each in ended:
             before = self._last.get(each.run)
             if before is None or before.end != each.end:
-                self._add(each, before)
+                self._add(stages[each.stage], each, before)
 
-    def _add(self, ended: EndedRun, before: EndedRun | None) -> None:
+    def _add(self, label: StageLabel, ended: EndedRun, before: EndedRun | None) -> None:
         """Count a run's new end; what its end ``before`` that has spent is counted already."""
         self._last[ended.run] = ended
         self._newest = max(self._newest, ended.finished)
-        self._ends[ended.stage][ended.verdict] += 1
-        tokens = self._tokens[ended.stage]
-        for name, count in zip(SPENT, ended.spent, strict=True):
+        self._ends[label][ended.verdict] += 1
+        spent_before = [None] * len(SPENT) if before is None else before.spent
+        for name, count, counted in zip(SPENT, ended.spent, spent_before, strict=True):
             if count is not None:
-                tokens[name] += count
-        if before is not None:
-            tokens.subtract({n: c for n, c in zip(SPENT, before.spent, strict=True) if c})
+                self._tokens[label][name] += max(0, count - (counted or 0))
 
-    def sums(self, stages: Sequence[str]) -> tuple[Mapping[str, int], Tokens]:
-        """Add up stages that are shown as one: the ends by verdict, and the tokens."""
-        ends: Counter[str] = Counter()
-        tokens: Counter[tuple[str, str]] = Counter()
-        for stage in stages:
-            ends.update(self._ends[stage])
-            tokens.update(self._tokens[stage])
-        return ends, tokens
+    def sums(self, label: StageLabel) -> tuple[Mapping[str, int], Tokens]:
+        """Give copies of what a label adds up to: the ends by verdict, and the tokens."""
+        return Counter(self._ends[label]), Counter(self._tokens[label])
 
 
-def _stands_over(run: RunRow) -> tuple[bool, float]:
-    """Order runs by whose verdict is the one to show: a cancelled run says nothing of its stage."""
-    return run.verdict != Verdict.CANCELLED, run.finished or 0.0
+def _stands_over(run: RunRow, now: float) -> tuple[bool, bool, float]:
+    """Order runs by whose verdict is the one to show, as the store does within one stage."""
+    finished = run.finished or 0.0
+    return run.verdict not in SILENT, finished <= now + AHEAD_S, finished
 
 
 def read_snapshot(store: SqlStore, ledger: Ledger, *, now: float) -> Snapshot:
@@ -145,9 +145,10 @@ def read_snapshot(store: SqlStore, ledger: Ledger, *, now: float) -> Snapshot:
     seen = [row for row in store.browsing.stages() if row.latest.started >= now - SEEN_WITHIN_S]
     shown = _grouped(seen)
     kept = dict(list(shown.items())[:MOST_STAGES])
-    ledger.read(store, (row.stage for rows in kept.values() for row in rows))
+    labels = {row.stage: label for label, rows in kept.items() for row in rows}
+    ledger.read(store, labels, now=now)
     return Snapshot(
-        stages=_stages(store, ledger, kept),
+        stages=_stages(store, ledger, kept, now),
         left_out=len(shown) - len(kept),
         alarms=_alarms(store.alarms.list_alarms(only_open=True, most=MOST_ALARMS)),
         phases=_phases(store.rollouts.list_rollouts(active=True, most=MOST_ROLLOUTS)),
@@ -159,18 +160,24 @@ def read_snapshot(store: SqlStore, ledger: Ledger, *, now: float) -> Snapshot:
 
 
 def _stages(
-    store: SqlStore, ledger: Ledger, kept: Mapping[StageLabel, Sequence[StageRow]]
+    store: SqlStore,
+    ledger: Ledger,
+    kept: Mapping[StageLabel, Sequence[StageRow]],
+    now: float,
 ) -> dict[StageLabel, StageFigures]:
     standing = {
-        label: max((row.standing for row in rows if row.standing), key=_stands_over, default=None)
+        label: max(
+            (row.standing for row in rows if row.standing),
+            key=lambda run: _stands_over(run, now),
+            default=None,
+        )
         for label, rows in kept.items()
     }
     heads = store.figures.heads({run.run for run in standing.values() if run})
     found = {}
-    for label, rows in kept.items():
-        run = standing[label]
+    for label, run in standing.items():
         head = {} if run is None else heads.get(run.run, {})
-        ends, tokens = ledger.sums([row.stage for row in rows])
+        ends, tokens = ledger.sums(label)
         found[label] = StageFigures(run, head, ends, tokens)
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import re
 from datetime import UTC, datetime
 
@@ -12,11 +13,13 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from denv.errors import StoreError
 from denv.publish.badge import draw
 from denv.publish.folder import BADGE, ENVELOPE, PAGE, REPORT, SUITE
 from denv.publish.history import render_history
 from denv.store import Publication, PublicationStore
 
+_log = logging.getLogger("denv.serve")
 _ID = re.compile(r"[0-9a-f]{32}")
 _TYPES = {
     PAGE: "text/html; charset=utf-8",
@@ -37,7 +40,7 @@ MAX_AGE_S = 300
 
 
 def publication_app(store: PublicationStore) -> Starlette:
-    """Serve the reports of a store."""
+    """Serve the reports of a store; a mounted application answers its own errors."""
 
     async def to_folder(request: Request) -> Response:
         """Lead to the folder, whose links begin at its end."""
@@ -55,7 +58,8 @@ def publication_app(store: PublicationStore) -> Starlette:
         return _answer(request, _headers(publication, body, name), body, name)
 
     app = Starlette(
-        routes=[Route("/{publication}", to_folder), Route("/{publication}/{name:path}", file)]
+        routes=[Route("/{publication}", to_folder), Route("/{publication}/{name:path}", file)],
+        exception_handlers={StoreError: _unread},
     )
     app.router.redirect_slashes = False  # it would lead to whatever host a request names
     return app
@@ -71,6 +75,13 @@ def _answer(request: Request, headers: dict[str, str], body: bytes, name: str) -
 def _missing() -> Response:
     """Say the same of what is unknown, taken back or expired."""
     return PlainTextResponse("404: there is no such report", 404, headers=dict(_ALWAYS))
+
+
+async def _unread(_request: Request, error: Exception) -> Response:
+    """Say that it may come back, and no more: whoever asks may be anybody."""
+    _log.error("a published report cannot be read: %s", error)
+    text = "503: the report cannot be read at the moment; try again later"
+    return PlainTextResponse(text, 503, headers={**_ALWAYS, "Cache-Control": "no-store"})
 
 
 async def _found(store: PublicationStore, request: Request) -> Publication | None:

@@ -6,11 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from denv.records import Json
+from denv.records import Json, Verdict
 from denv.store.purposes import Purpose
 
 MOST_ROWS = 1000
 """The longest page that is given, whatever was asked for."""
+
+SILENT = frozenset({Verdict.CANCELLED.value, Verdict.ERROR.value})
+"""Verdicts that say nothing of a stage: they stand only where there is no other."""
+
+AHEAD_S = 300.0
+"""An end that is further ahead is no time of ours: the clock that told it was wrong."""
 
 
 def can_be_kept(text: str) -> bool:
@@ -52,7 +58,7 @@ class StageRow:
 
     ``parity_runs`` of its ``runs`` asked all of a suite, the others were looks and golden prompts
     of rollouts. ``standing`` is the run whose verdict stands: of the parity runs the one that
-    ended last, a cancelled one only where there is no other; None where none has ended.
+    ended last, one of :data:`SILENT` only where there is no other; None where none has ended.
     """
 
     stage: str

@@ -8,6 +8,7 @@ all, cost nothing: it is in the suite's order, so that a page of any filter is r
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,10 +24,12 @@ from sqlalchemy import (
     tuple_,
 )
 
-from denv.records import Json, Verdict
+from denv.records import Json
 from denv.store import tables
 from denv.store.browsing import (
+    AHEAD_S,
     MOST_ROWS,
+    SILENT,
     MeasureRow,
     RunRow,
     StageRow,
@@ -84,7 +87,7 @@ class SqlBrowsing:
         query: Select[Any] = select(*_RUN_COLUMNS).where(_RUNS.run == run)
         with self._read() as connection:
             row = connection.execute(query).one_or_none()
-        return None if row is None else _run_row(row)
+            return None if row is None else _run_row(row)
 
     def cases(
         self,
@@ -126,7 +129,7 @@ class SqlBrowsing:
         query = select(_RESULTS.document).where(_RESULTS.run == run, _RESULTS.case_index == index)
         with self._read() as connection:
             document = connection.scalar(query) if index < _shown(connection, run) else None
-        return None if document is None else json.loads(document)
+            return None if document is None else json.loads(document)
 
     def beside(self, run: str, index: int, *, outcome: str) -> tuple[int | None, int | None]:
         """Give the case before and the one after index ``index`` that came out so."""
@@ -212,7 +215,7 @@ class SqlBrowsing:
         with self._read() as connection:
             found = connection.execute(_latest_by(_RUNS.suite)).all()
             heads = {row.suite: row for row in connection.execute(_ended_heads())}
-        return [_suite_row(row, heads.get(row.suite)) for row in found]
+            return [_suite_row(row, heads.get(row.suite)) for row in found]
 
 
 def _kept(*names: str | None) -> bool:
@@ -318,9 +321,10 @@ def stages_query() -> Select[Any]:
 
 
 def _standing(stage: ColumnElement[str]) -> ColumnElement[str]:
-    """Ask for the parity run of a stage that ended last, a cancelled one where there is no other.
+    """Ask for the parity run of a stage that ended last, a silent one where there is no other.
 
-    A failure is not over since somebody has ended the next run.
+    A failure is not over since somebody has ended the next run, or since that run broke. An end
+    that is still to come is a clock's that ran ahead: it stands over no other.
     """
     own = tables.runs.alias().c
     ended = (
@@ -330,8 +334,10 @@ def _standing(stage: ColumnElement[str]) -> ColumnElement[str]:
         .order_by(own.finished.desc(), own.run.desc())
         .limit(1)
     )
-    said = ended.where(own.verdict != Verdict.CANCELLED.value)
-    return func.coalesce(said.scalar_subquery(), ended.scalar_subquery())
+    said = ended.where(own.verdict.not_in(sorted(SILENT)))
+    over = own.finished <= time.time() + AHEAD_S
+    asked = (said.where(over), said, ended.where(over), ended)
+    return func.coalesce(*(each.scalar_subquery() for each in asked))
 
 
 def _runs_by_name(connection: Connection, names: Collection[str]) -> Iterator[RunRow]:

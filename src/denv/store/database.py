@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from json import JSONDecodeError
 
 from sqlalchemy import Connection, Engine, Table
 from sqlalchemy.dialects import postgresql, sqlite
@@ -15,8 +16,10 @@ _CHANGES = 0x64656E76
 """The lock that changes take in PostgreSQL: any number that no other program of it uses."""
 
 _MALFORMED = "malformed"
+_NO_TEXT = "Could not decode"
 _HINTS = {
     _MALFORMED: "the file is damaged: put its last copy back",
+    _NO_TEXT: "the file is damaged: put its last copy back",
     "not a database": "the file is no database of denv",
     "database is locked": "another process has written for 30 s without an end",
 }
@@ -36,12 +39,15 @@ class Database:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn what the database says into a ``StoreError``."""
+        """Turn what the database says, and rows that hold no text or JSON, into a ``StoreError``."""
         try:
             yield
+        except (JSONDecodeError, UnicodeDecodeError) as error:
+            raise DamagedError(f"{self.name}: {error}: {_HINTS[_MALFORMED]}") from error
         except DatabaseError as error:
             said = str(error.orig)
-            kind = DamagedError if _MALFORMED in said else StoreError
+            damaged = any(sign in said for sign in (_MALFORMED, _NO_TEXT))
+            kind = DamagedError if damaged else StoreError
             raise kind(f"{self.name}: {_told(said)}") from error
         except SQLAlchemyError as error:
             raise StoreError(f"{self.name}: {error}") from error
