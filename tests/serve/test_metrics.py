@@ -178,6 +178,32 @@ def test_counters_never_go_back(context, store, monkeypatch):
         assert spent() == [18]
 
 
+def test_a_clock_that_ran_ahead_hides_no_later_run(context, store, monkeypatch):
+    """An end ahead by days is counted, and so is every one that comes after it in truth."""
+    monkeypatch.setattr("denv.serve.metrics.KEPT_S", -1.0)
+    add_run(store, "ahead", NOW + 30 * 86_400)
+    with TestClient(Starlette(routes=metrics_routes(context))) as client:
+        assert 'stage="http://s.test/v1",verdict="pass"} 1.0' in client.get("/metrics").text
+        add_run(store, "true", NOW - 60, head={"verdict": "fail"})
+        assert 'stage="http://s.test/v1",verdict="fail"} 1.0' in client.get("/metrics").text
+
+
+def test_a_label_keeps_what_was_counted_when_one_of_its_stages_leaves(context, store, monkeypatch):
+    """A stage with and without its model named is one, and stays so when one of them is pruned."""
+    monkeypatch.setattr("denv.serve.metrics.KEPT_S", -1.0)
+    add_run(store, "1", NOW - 300, model=None, notes={"stage": {"model": "m"}})
+    add_run(store, "2", NOW - 200)
+    with TestClient(Starlette(routes=metrics_routes(context))) as client:
+        counted = 'runs_total{model="m",stage="http://s.test/v1",verdict="pass"} 2.0'
+        assert counted in client.get("/metrics").text
+        with closing(store._database.engine.raw_connection()) as connection:
+            connection.execute("DELETE FROM runs WHERE run = '1'")
+            connection.commit()
+        assert counted in client.get("/metrics").text
+        add_run(store, "3", NOW - 100, model=None, notes={"stage": {"model": "n"}})
+        assert counted in client.get("/metrics").text
+
+
 def test_stages_that_are_shown_alike_are_one(context, store):
     """A stage asked by its only model and by that model's name is one, or a scrape would fail."""
     add_run(store, "1", NOW - 300, model=None, notes={"stage": {"model": "m"}})

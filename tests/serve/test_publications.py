@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from aiohttp import ClientSession
+from sqlalchemy import text
 
 from denv.publish.gathering import gather
 from denv.publish.keys import load_public, load_signer, new_key
@@ -124,3 +125,15 @@ async def test_history_links_only_what_may_be_listed(site, put, store):
     _, headers, body = await fetch(f"{site}/{private}/history")
     assert f"../{listed}/" in body
     assert "X-Robots-Tag" not in (await fetch(f"{site}/{listed}/"))[1]
+
+
+async def test_data_that_cannot_be_read_are_503(site, put, store):
+    """Badge and page say that they may come back, and nothing about where the data are."""
+    publication = put()
+    with store._database.write() as connection:
+        connection.execute(text("ALTER TABLE publications RENAME TO away"))
+    for name in ("", "/", "/badge.svg"):
+        status, headers, body = await fetch(f"{site}/{publication}{name}")
+        assert (status, headers["Cache-Control"]) == (503, "no-store")
+        assert "try again later" in body
+        assert "publications" not in body

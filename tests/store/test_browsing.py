@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, text
+from sqlalchemy import insert, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from denv.errors import DamagedError
 from denv.records import CaseResult, Cause, Kind, Outcome
 from denv.store import MeasureRecord, Purpose, RunRecord, can_be_kept, tables
 from denv.store.browsing_sql import (
@@ -196,6 +198,36 @@ def test_the_verdict_of_a_stage_is_that_of_its_last_full_run(opened):
     assert (found["look"], found["golden"], found["full"]) == ("look", "golden", "parity")
     assert [row.run for row in opened.browsing.runs(purpose=Purpose.GOLDEN)] == ["golden"]
     assert opened.browsing.standing("nul\0") is None
+
+
+@pytest.mark.parametrize("silent", ["cancelled", "error"])
+def test_a_verdict_that_says_nothing_of_the_stage_leaves_a_failure_standing(opened, silent):
+    """A failure is not over since the next run broke or was ended."""
+    run(opened, "failed", 1.0, verdict="fail")
+    run(opened, "silent", 3.0, verdict=silent)
+    (found,) = opened.browsing.stages()
+    assert found.standing.run == "failed"
+
+
+def test_a_clock_that_ran_ahead_hides_no_later_failure(opened):
+    """An end that is still to come stands only where no other run has ended."""
+    run(opened, "ahead", time.time() + 86_400, verdict="pass")
+    (found,) = opened.browsing.stages()
+    assert found.standing.run == "ahead"
+    run(opened, "true", time.time() - 60, verdict="fail")
+    (found,) = opened.browsing.stages()
+    assert found.standing.run == "true"
+
+
+@pytest.mark.parametrize("kept", ["{", "\x11"])
+def test_a_row_that_is_no_json_is_told_as_damage(opened, kept):
+    """Bits that flipped within a text leave a file that opens and rows that cannot be read."""
+    run(opened, "r", 1.0, verdict="pass")
+    with opened._database.write() as connection:
+        connection.execute(update(tables.runs).values(settings=kept))
+    for read in (lambda: opened.browsing.run("r"), opened.browsing.runs, opened.browsing.stages):
+        with pytest.raises(DamagedError, match="the file is damaged"):
+            read()
 
 
 def test_a_suite_is_measured_by_a_run_of_all_its_cases(browsing, opened):

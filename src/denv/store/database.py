@@ -39,7 +39,7 @@ class Database:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn what the database says, and rows that hold no text or JSON, into a ``StoreError``."""
+        """Turn what the database says, and rows that are no JSON, into a ``StoreError``."""
         try:
             yield
         except (JSONDecodeError, UnicodeDecodeError) as error:

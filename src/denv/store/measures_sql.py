@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Row, insert, select, update
 
 from denv.records import Json, Side
 from denv.store import tables
@@ -48,18 +48,7 @@ class SqlMeasures:
             row = connection.execute(
                 select(tables.measures).where(tables.measures.c.measure == measure)
             ).one_or_none()
-        if row is None:
-            return None
-        return MeasureRecord(
-            measure=row.measure,
-            instrument=row.instrument,
-            started=row.started,
-            state=row.state,
-            settings=json.loads(row.settings),
-            notes=json.loads(row.notes),
-            document=None if row.document is None else json.loads(row.document),
-            finished=row.finished,
-        )
+            return None if row is None else _measure(row)
 
     def update_measure(
         self,
@@ -103,13 +92,28 @@ class SqlMeasures:
             row = connection.execute(
                 select(tables.probes).where(columns.measure == measure).where(columns.key == key)
             ).one_or_none()
-        if row is None:
-            return None
-        exchange = exchange_from_text(row.exchange, row.body)
-        return StoredProbe(row.key, Side(row.side), exchange, row.answered)
+            return None if row is None else _probe(row)
 
 
 def _verdict(document: Mapping[str, Json] | None) -> str | None:
     """Give a document's verdict; those of gates and of speed have none."""
     found = None if document is None else document.get("verdict")
     return found if isinstance(found, str) else None
+
+
+def _measure(row: Row[Any]) -> MeasureRecord:
+    return MeasureRecord(
+        measure=row.measure,
+        instrument=row.instrument,
+        started=row.started,
+        state=row.state,
+        settings=json.loads(row.settings),
+        notes=json.loads(row.notes),
+        document=None if row.document is None else json.loads(row.document),
+        finished=row.finished,
+    )
+
+
+def _probe(row: Row[Any]) -> StoredProbe:
+    exchange = exchange_from_text(row.exchange, row.body)
+    return StoredProbe(row.key, Side(row.side), exchange, row.answered)

@@ -45,7 +45,7 @@ class SqlPublications:
         where = tables.publications.c.publication == publication
         with self._database.read() as connection:
             row = connection.execute(select(tables.publications).where(where)).one_or_none()
-        return None if row is None else _publication(row)
+            return None if row is None else _publication(row)
 
     def file(self, publication: str, name: str) -> bytes | None:
         """Give one of its files, or None."""

@@ -178,7 +178,7 @@ class SqlRolloutStore:
         query = select(tables.stages).where(tables.stages.c.stage == stage)
         with self._database.read() as connection:
             row = connection.execute(query).one_or_none()
-        return None if row is None else _stage(row)
+            return None if row is None else _stage(row)
 
     def list_stages(self) -> list[StageRecord]:
         """Give all stages by name."""

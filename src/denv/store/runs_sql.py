@@ -66,7 +66,7 @@ class SqlRuns:
             row = connection.execute(
                 select(tables.runs).where(tables.runs.c.run == run)
             ).one_or_none()
-        return None if row is None else _run_record(row)
+            return None if row is None else _run_record(row)
 
     def latest_run(self) -> RunRecord | None:
         """Give the run that was started last, or None."""
@@ -74,7 +74,7 @@ class SqlRuns:
             row = connection.execute(
                 select(tables.runs).order_by(tables.runs.c.started.desc()).limit(1)
             ).one_or_none()
-        return None if row is None else _run_record(row)
+            return None if row is None else _run_record(row)
 
     def update_run(
         self,
@@ -142,8 +142,7 @@ class SqlRuns:
                 .where(columns.run == run)
                 .where(columns.case_index.between(first, last))
             ).all()
-        found = map(_stored_answer, rows)
-        return {answer.key: answer for answer in found}
+            return {answer.key: answer for answer in map(_stored_answer, rows)}
 
     def finished(self, run: str, first: int, last: int) -> set[int]:
         """Give which of the cases ``first`` to ``last`` have a result."""
