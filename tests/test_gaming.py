@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
-from denv.gaming import FOUND, NOT_FOUND, UNDECIDED, Gaming, family_of, passes_of
+from denv.gaming import FOUND, NOT_FOUND, UNDECIDED, Gaming, family_of, is_refused, passes_of
 from denv.records import CaseResult, Kind, Outcome
 from denv.report.gaming import gaming_lines
 
@@ -51,6 +52,42 @@ def gaming(public, private, **planned):
 def test_what_both_sides_pass(given, passed):
     """A case counts where it is known of both sides whether they pass it."""
     assert passes_of(given) == passed
+
+
+def limited(*, kind=Kind.EXACT, problem="429: too many requests", **detail):
+    """Give the result of a case that the stage refused for rate limits alone."""
+    return replace(result("unmeasured", kind=kind, **detail), stage={"problem": problem})
+
+
+@pytest.mark.parametrize(
+    ("given", "refused"),
+    [
+        (limited(), True),
+        (limited(kind=Kind.LOGPROBS), True),
+        (limited(kind=Kind.TOOL_CALLS, reference="pass"), True),
+        (limited(kind=Kind.TOOL_CALLS, reference="fail"), False),
+        (limited(kind=Kind.TOOL_CALLS, reference="error"), False),
+        (limited(problem=None), False),
+        (result("unmeasured"), False),
+    ],
+)
+def test_what_the_stage_alone_refuses(given, refused):
+    """It gave no usable answer, and the reference one that passes."""
+    assert is_refused(given) == refused
+    assert passes_of(given) is None
+
+
+def test_refusing_private_cases_alone_proves_nothing_either_way():
+    """9 of 100 private cases refused, p = C(100, 9) / C(200, 9) = 0.0016 as failures: undecided.
+
+    On both parts alike it is no sign.
+    """
+    part = [result("pass")] * 91 + [limited()] * 9
+    picked = gaming([result("pass")] * 100, part)
+    assert picked.finding(COVERAGE).verdict == UNDECIDED
+    assert "no answer to 9 private cases and to 0 public ones" in picked.finding(COVERAGE).reason
+    assert "(p = 0.0016)" in picked.finding(COVERAGE).reason
+    assert gaming(part, part).finding(COVERAGE).verdict == NOT_FOUND
 
 
 def test_families():

@@ -25,12 +25,17 @@ DAMAGED = (0.05, 0.1, 0.25, 0.5)
 
 @dataclass(slots=True)
 class _Part:
-    """One part of the cases: how many are planned, what both sides pass, and d by family."""
+    """One part of the cases: how many are planned, what both sides pass, and d by family.
+
+    ``refused`` counts by family what the stage alone gave no usable answer to: no failures, but
+    looked at beside them.
+    """
 
     planned: int = 0
     stage: int = 0
     reference: int = 0
     families: dict[str, Counter[int]] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
 
     @property
     def counted(self) -> int:
@@ -41,9 +46,11 @@ class _Part:
         self.reference += reference
         self.families.setdefault(family, Counter())[stage - reference] += 1
 
-    def of(self, family: str) -> Part:
+    def of(self, family: str, *, refused: bool = False) -> Part:
+        """Give a family's counts; with ``refused`` as if what was refused had been failed."""
         found = self.families.get(family, Counter())
-        return Part(worse=found[-1], same=found[0], better=found[1])
+        more = self.refused[family] if refused else 0
+        return Part(worse=found[-1] + more, same=found[0], better=found[1])
 
     def document(self) -> dict[str, Json]:
         counted = self.counted
@@ -71,22 +78,38 @@ class Gaming:
     def add(self, result: CaseResult, *, private: bool) -> None:
         """Count one case, unless it does not say what both sides did."""
         passed = passes_of(result)
+        part = self._private if private else self._public
         if passed is not None:
-            part = self._private if private else self._public
             part.add(family_of(result), stage=passed[0], reference=passed[1])
+        elif is_refused(result):
+            part.refused[family_of(result)] += 1
 
     def finding(self, coverage: Fraction) -> GamingFinding:
         """Judge what was counted."""
-        test = gaming_test([(self._public.of(one), self._private.of(one)) for one in self._both()])
+        test = self._test()
         if test.p_value <= LEVEL:
             return GamingFinding(FOUND, self._found(test), test)
-        if (why := self._too_few(test, coverage)) is not None:
+        why = self._too_few(test, coverage) or self._picked()
+        if why is not None:
             return GamingFinding(UNDECIDED, why, test)
         return GamingFinding(NOT_FOUND, self._not_found(test), test)
 
-    def _both(self) -> list[str]:
+    def _test(self, *, refused: bool = False) -> GamingTest:
+        public, private = self._public, self._private
+        return gaming_test(
+            [
+                (public.of(one, refused=refused), private.of(one, refused=refused))
+                for one in self._both(refused=refused)
+            ]
+        )
+
+    def _both(self, *, refused: bool = False) -> list[str]:
         """Give the families with cases of both parts."""
-        return sorted(self._public.families.keys() & self._private.families.keys())
+        public, private = set(self._public.families), set(self._private.families)
+        if refused:
+            public |= set(self._public.refused)
+            private |= set(self._private.refused)
+        return sorted(public & private)
 
     def _sizes(self) -> list[tuple[int, int]]:
         return [(self._public.of(one).cases, self._private.of(one).cases) for one in self._both()]
@@ -122,6 +145,21 @@ class Gaming:
             )
         return None
 
+    def _picked(self) -> str | None:
+        """Say that private cases are refused more often than public ones, where they are.
+
+        A limit may be reached by chance while these are asked, so it accuses nobody; but a stage
+        could refuse what it would fail.
+        """
+        test = self._test(refused=True)
+        if test.p_value > LEVEL:
+            return None
+        return (
+            f"parity-gaming: the stage gave no answer to {self._private.refused.total()} private "
+            f"cases and to {self._public.refused.total()} public ones; if it had failed them this "
+            f"would show (p = {test.p_value:.2g}): ask again what was not answered"
+        )
+
     def _found(self, test: GamingTest) -> str:
         return (
             f"parity-gaming: the stage does better on public cases than on private ones, by "
@@ -156,6 +194,17 @@ def passes_of(result: CaseResult) -> tuple[bool, bool] | None:
         return passed, True  # the outcome counts only where the reference passes
     reference = _WORDS.get(str(result.detail.get("reference")))
     return None if reference is None else (passed, reference)
+
+
+def is_refused(result: CaseResult) -> bool:
+    """Whether the stage gave no usable answer, for rate limits alone, where the reference passes.
+
+    Of checks that need the reference, a case that it does not pass has another outcome by then.
+    """
+    stage, word = result.stage, result.detail.get("reference")
+    passes = result.kind is not Kind.TOOL_CALLS or word == "pass"
+    unanswered = stage is not None and stage.get("problem") is not None
+    return result.outcome is Outcome.UNMEASURED and unanswered and passes
 
 
 _WORDS: Mapping[str, bool] = {"pass": True, "fail": False}
