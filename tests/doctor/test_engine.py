@@ -26,7 +26,7 @@ async def test_nobody_is_a_note_until_something_waits(folder):
         store.schedules.add_schedule(ScheduleRecord("nightly", 1.0, {}, {}))
         found = (await look(folder))["serve"]
         assert (found.level, found.advice) == (Level.WARNING, "denv serve")
-        assert "1 schedules wait" in found.text
+        assert found.text.endswith("needed for 1 schedule")
         store.schedules.pause_schedule("nightly", note="holidays")
     assert (await look(folder))["serve"].level is Level.NOTE
 

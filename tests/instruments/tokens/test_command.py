@@ -25,7 +25,7 @@ def built(monkeypatch):
         found.append(instrument)
         return 0
 
-    monkeypatch.setattr(command, "measure_command", keep)
+    monkeypatch.setattr("denv.cli.measuring.measure_command", keep)
 
     def run(*arguments: str):
         found.clear()

@@ -11,7 +11,7 @@ import regex
 
 from denv.errors import UsageError
 from denv.records import Contains, Regex
-from denv.suite.imports import inspect_files, open_archive, open_json, read_inspect
+from denv.suite.imports import gathering, inspect_files, open_archive, open_json, read_inspect
 
 
 def header(*scorers, **changes):
@@ -182,6 +182,37 @@ def test_epochs_are_asked_once():
     found = read(INCLUDES, sample(), sample(epoch=2), sample(epoch=3))
     assert len(found.cases) == 1
     assert [each.where for each in found.leftovers] == ["log.json: field epoch, in 2"]
+
+
+def test_the_first_epoch_that_is_there_is_carried():
+    """A log of a later epoch alone loses no sample, and of two the first that comes is taken."""
+    found = read(INCLUDES, sample(epoch=2), sample(id=2, epoch=3), sample(id=2, epoch=1))
+    assert [case.id for case in found.cases] == ["capitals-1", "capitals-2"]
+    assert [each.where for each in found.leftovers] == ["log.json: field epoch, in 1"]
+
+
+def test_what_is_no_sample_is_left_behind():
+    """Whatever stands among the samples is a case or is listed."""
+    text = json.dumps({**INCLUDES, "samples": [sample(), 7, None, "text"]})
+    found = read_inspect(*open_json(text, source="a"), source="a")
+    assert len(found.cases) == 1
+    assert [each.where for each in found.leftovers if each.case] == [
+        f"a: the sample in place {number}" for number in (2, 3, 4)
+    ]
+
+
+def test_a_sample_whose_id_has_a_line_break_is_read():
+    """Its entry's name holds the break as it is."""
+    zipped = archive({"header.json": INCLUDES, "samples/a\nb_epoch_1.json": sample(id="a\nb")})
+    found = read_inspect(*open_archive(zipped, source="a"), source="a")
+    assert [case.id for case in found.cases] == ["capitals-a-b"]
+
+
+def test_cases_beyond_what_memory_holds_are_refused(monkeypatch):
+    """A small archive may hold very long prompts."""
+    monkeypatch.setattr(gathering, "MAX_BYTES", 1000)
+    with pytest.raises(UsageError, match="its cases are larger than"):
+        read(INCLUDES, *(sample(id=number) for number in range(20)))
 
 
 def test_settings_of_the_generation_are_carried_or_counted():

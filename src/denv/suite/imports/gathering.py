@@ -10,9 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from denv.errors import UsageError
 from denv.records import Case
 from denv.suite.line import MAX_ID, parse_line
 from denv.suite.request import NOT_OF_A_CASE, REQUEST_FIELDS
+
+MAX_BYTES = 256 * 1024**2
+"""Of all cases as lines of a suite: they are in memory until the suite is written."""
 
 _DIGEST_TAG = b"denv.import/1\0"
 _DIGITS = 12
@@ -52,6 +56,7 @@ class Gathering:
     leftovers: list[Leftover] = field(default_factory=list)
     _places: dict[str, str] = field(default_factory=dict)
     _fields: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _bytes: int = 0
 
     def add(self, where: str, fields: Mapping[str, Any], *, expect: Mapping[str, Any]) -> None:
         """Add a case; what no suite could hold, or what stands there already, is left behind.
@@ -66,6 +71,10 @@ class Gathering:
             self.leave(where, f"the same case stands at {first}")
             return
         raw = json.dumps({**line, "expect": expect}).encode()
+        self._bytes += len(raw)
+        if self._bytes > MAX_BYTES:
+            most = MAX_BYTES // 1024**2
+            raise UsageError(f"{self.source}: its cases are larger than {most} MiB in all")
         _, found = parse_line(raw, line=len(self.cases) + 1, index=len(self.cases))
         if isinstance(found, Case):
             self._places[found.id] = where

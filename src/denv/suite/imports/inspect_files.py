@@ -36,7 +36,7 @@ _END = b"PK\5\6"
 _END_BYTES = 22
 _MOST_COMMENT = 65_535
 _HEADERS = ("header.json", "_journal/start.json", "start.json")
-_SAMPLE = re.compile(r"samples/(.+)_epoch_([0-9]{1,9})\.json")
+_SAMPLE = re.compile(r"samples/(.+)_epoch_([0-9]{1,9})\.json", re.DOTALL)
 
 
 def _reader() -> Any:
@@ -54,8 +54,8 @@ def _reader() -> Any:
 
 _ZIP = _reader()
 
-Log = tuple[Mapping[str, Any], Iterable[Mapping[str, Any]]]
-"""What a log says of all its samples, and the samples."""
+Log = tuple[Mapping[str, Any], Iterable[Any]]
+"""What a log says of all its samples, and the samples, as they stand there."""
 
 
 def open_json(text: str, *, source: str) -> Log:
@@ -70,7 +70,7 @@ def open_json(text: str, *, source: str) -> Log:
     samples = log.get("samples")
     if "eval" not in log or not isinstance(samples, list):
         raise UsageError(f"{source}: no log of Inspect: it has no eval and samples")
-    return log, [each for each in samples if isinstance(each, Mapping)]
+    return log, samples
 
 
 def open_archive(file: BinaryIO, *, source: str) -> Log:
@@ -161,7 +161,12 @@ def _check_sizes(entries: Iterable[zipfile.ZipInfo], source: str) -> None:
 
 
 def _shown(entry: zipfile.ZipInfo) -> str:
-    return entry.filename[:100]
+    return _named(entry.filename)
+
+
+def _named(name: str) -> str:
+    """Write an entry's name on one line."""
+    return name[:100].encode("unicode_escape").decode()
 
 
 def _place(name: str) -> tuple[int, str]:
@@ -176,12 +181,12 @@ def _entry(archive: zipfile.ZipFile, name: str, source: str) -> Mapping[str, Any
         text = _unpacked(archive, name)
     except NotImplementedError:
         raise UsageError(
-            f"{source}: {name} is compressed in a way that cannot be read here: for zstd install "
-            "backports.zstd, or convert the log first: inspect log convert --to json"
+            f"{source}: {_named(name)} is compressed in a way that cannot be read here: for zstd "
+            "install backports.zstd, or convert the log first: inspect log convert --to json"
         ) from None
     except Exception as error:  # noqa: BLE001 - each compression has an error of its own kind
-        raise UsageError(f"{source}: {name} cannot be read: {error}") from None
-    return _object(text, f"{source}: {name}")
+        raise UsageError(f"{source}: {_named(name)} cannot be read: {error}") from None
+    return _object(text, f"{source}: {_named(name)}")
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:

@@ -25,9 +25,7 @@ _AROUND = r"""[\s!-/:-@\[-`{-~]*+"""
 _PUNCTUATION = " \t\n\r\x0b\x0c!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 
-def read_inspect(
-    header: Mapping[str, Any], samples: Iterable[Mapping[str, Any]], *, source: str
-) -> Imported:
+def read_inspect(header: Mapping[str, Any], samples: Iterable[Any], *, source: str) -> Imported:
     """Turn the samples of a log into cases that its scorer's comparison decides."""
     gathering = Gathering(source)
     evaluation = _mapping(header.get("eval"))
@@ -36,9 +34,15 @@ def read_inspect(
     for name in others:
         gathering.count_field(f"scorer {name}", "no check compares as it does, or one is enough")
     request = _request_fields(header, gathering)
-    for sample in samples:
+    epochs: dict[str, Any] = {}
+    for number, sample in enumerate(samples, 1):
+        if not isinstance(sample, Mapping):
+            gathering.leave(f"{source}: the sample in place {number}", "is no object")
+            continue
         where = f"{source}: sample {sample.get('id')}"
-        if sample.get("epoch", 1) != 1:
+        epoch = sample.get("epoch", 1)
+        # The first that comes is carried, whichever epoch that is.
+        if epochs.setdefault(repr(sample.get("id")), epoch) != epoch:
             gathering.count_field("epoch", "an epoch asks the same again: use --repeats")
             continue
         try:
