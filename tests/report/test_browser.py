@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from functools import lru_cache
 
@@ -18,7 +19,9 @@ CHROMIUM = next(
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH"),
+    pytest.mark.skipif(
+        CHROMIUM is None and not os.environ.get("DENV_ALL_TESTS"), reason="no Chromium on PATH"
+    ),
 ]
 
 

@@ -50,7 +50,7 @@ class SafeAnswers:
 
         try:
             await self._app(scope, receive, safe)
-        except Exception as error:
+        except Exception as error:  # whatever broke a page: its answer needs these headers too
             if begun:
                 raise
             await self._on_error(Request(scope), error)(scope, receive, safe)
